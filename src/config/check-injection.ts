@@ -1,0 +1,140 @@
+/**
+ * Where secrets are put: headers that may be set, fields that exist, and targets that the upstream has.
+ * Hop-by-hop headers are those of RFC 9110 §7.6.1; the others here belong to the relay.
+ */
+import type { Meaning, Report } from './meaning.ts';
+import { nearest, type Path } from './problem.ts';
+import type { Sections } from './sections.ts';
+import type { Template } from './template.ts';
+
+type Credential = NonNullable<Sections['credentials']>[string];
+type Upstream = NonNullable<Sections['upstreams']>[string];
+type Inject = Credential['inject'];
+
+const relayed = new Set([
+  'connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer',
+  'transfer-encoding', 'upgrade', 'expect', 'host', 'origin', 'accept', 'accept-encoding', 'last-event-id',
+]);
+
+/** One spelling for a header: servers read `X_Key` and `x-key` alike. */
+export function canonicalHeader(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-');
+}
+
+/** @returns whether a header belongs to the connection or to MCP itself, so that no file may set it */
+export function isRelayHeader(name: string): boolean {
+  const canonical = canonicalHeader(name);
+  return relayed.has(canonical) || canonical.startsWith('mcp-') || canonical.startsWith('content-');
+}
+
+export function checkInjection(meaning: Meaning, report: Report): void {
+  const { credentials = {}, upstreams = {} } = meaning.sections;
+  for (const [name, credential] of Object.entries(credentials)) {
+    const path = ['credentials', name];
+    checkTargets([...path, 'inject'], credential.inject, credential, meaning, report);
+    if (credential.kind === 'apiKey' && credential.verify !== undefined && 'url' in credential.verify) {
+      checkHeaders([...path, 'verify', 'headers'], credential.verify.headers, report);
+      checkFields([...path, 'verify', 'headers'], credential.verify.headers, credential, meaning, report);
+    }
+  }
+  for (const [name, upstream] of Object.entries(upstreams)) {
+    const path = ['upstreams', name];
+    if (upstream.transport !== 'stdio') checkHeaders([...path, 'headers'], upstream.headers, report);
+    for (const [credentialName, inject] of Object.entries(upstream.inject)) {
+      const at = [...path, 'inject', credentialName];
+      if (!meaning.credentialNames.includes(credentialName)) report(at, 'no such credential', suggestion(credentialName, meaning.credentialNames));
+      const credential = own(credentials, credentialName);
+      if (credential !== undefined) checkTargets(at, inject, credential, meaning, report);
+      if (upstream.transport !== 'stdio' && hasAny(inject.env)) report([...at, 'env'], `env for a ${upstream.transport} upstream`, 'headers, query, arguments or meta; env is for stdio');
+    }
+    checkReach(path, name, upstream, meaning, report);
+  }
+}
+
+/** Looks an own key up: a credential may be called `constructor`. */
+export function own<T>(map: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(map, name) ? map[name] : undefined;
+}
+
+export function suggestion(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  if (meant !== undefined) return `did you mean ${meant}?`;
+  return known.length === 0 ? 'a credential of the section credentials' : `one of ${known.join(', ')}`;
+}
+
+function checkTargets(path: Path, inject: Inject, credential: Credential, meaning: Meaning, report: Report): void {
+  checkHeaders([...path, 'headers'], inject.headers, report);
+  for (const target of ['headers', 'query', 'arguments', 'meta', 'env'] as const) {
+    checkFields([...path, target], inject[target], credential, meaning, report);
+  }
+}
+
+function checkHeaders(path: Path, headers: Readonly<Record<string, unknown>>, report: Report): void {
+  const seen = new Map<string, string>();
+  for (const name of Object.keys(headers)) {
+    const canonical = canonicalHeader(name);
+    const first = seen.get(canonical);
+    if (isRelayHeader(name)) report([...path, name], `${name}, a header of the connection or of MCP itself`, 'another header');
+    if (first !== undefined) report([...path, name], `${name}, the same header as ${first}`, 'each header once');
+    seen.set(canonical, name);
+  }
+}
+
+/** The fields that a secret of this kind has. */
+function fieldsOf(credential: Credential): readonly string[] {
+  switch (credential.kind) {
+    case 'apiKey':
+      return credential.fields.map((field) => field.name);
+    case 'oauth':
+      return ['access_token', 'id_token', 'token_type', 'scope'];
+    case 'payment':
+      return ['receipt'];
+  }
+}
+
+function checkFields(path: Path, templates: Readonly<Record<string, Template>>, credential: Credential, meaning: Meaning, report: Report): void {
+  const known = fieldsOf(credential);
+  for (const [key, template] of Object.entries(templates)) {
+    const at = [...path, key];
+    for (const field of template.fields.filter((name) => !known.includes(name))) {
+      const found = meaning.isFromOutside(at) ? '[set], which names an unknown field' : `{${field}}, an unknown field`;
+      report(at, found, `a template of ${known.map((name) => `{${name}}`).join(', ')}`);
+    }
+  }
+}
+
+/** Every credential that a rule asks for is put somewhere that this upstream has. */
+function checkReach(path: Path, name: string, upstream: Upstream, { sections, isUncertain }: Meaning, report: Report): void {
+  const targets = upstream.transport === 'stdio' ? (['env', 'arguments', 'meta'] as const) : (['headers', 'query', 'arguments', 'meta'] as const);
+  const asked = new Map<string, Path>();
+  upstream.rules.forEach((rule, index) => {
+    for (const required of namesIn(rule.requires)) if (!asked.has(required)) asked.set(required, [...path, 'rules', index, 'requires']);
+  });
+  for (const [required, at] of asked) {
+    const credential = own(sections.credentials ?? {}, required);
+    if (credential === undefined || credential.kind === 'payment') continue;
+    if (isUncertain(['credentials', required]) || isUncertain([...path, 'inject'])) continue;
+    const inject = own(upstream.inject, required) ?? credential.inject;
+    if (targets.some((target) => hasAny(inject[target]))) continue;
+    report(
+      at,
+      `${required} is asked for, but nothing of it reaches ${name}`,
+      `an entry in credentials.${required}.inject: ${targets.join(', ')} (${upstream.transport})`,
+    );
+  }
+}
+
+/** @returns the credentials that a list of requirements names */
+export function namesIn(requires: Upstream['rules'][number]['requires']): readonly string[] {
+  return requires.flatMap(alternatives);
+}
+
+/** @returns the credentials any one of which meets the requirement */
+export function alternatives(requirement: Upstream['rules'][number]['requires'][number]): readonly string[] {
+  if (typeof requirement === 'string') return [requirement];
+  return 'anyOf' in requirement ? requirement.anyOf : [requirement.credential];
+}
+
+function hasAny(map: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(map).length > 0;
+}

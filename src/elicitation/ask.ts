@@ -1,0 +1,46 @@
+/**
+ * Puts a question: a fresh link for every attempt, with the words that tell the person which server asks,
+ * for what and what for. The link is our own connect page, never a third party's.
+ */
+import { textIn, type Text } from '../config/text.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { Question } from '../protocol/legacy-answers.ts';
+import type { Interactions } from './interactions.ts';
+
+/** What is missing, as far as words need it. */
+export interface MissingCredential {
+  readonly name: string;
+  readonly title: Text;
+  readonly place: string | undefined;
+}
+
+export interface Asking {
+  readonly principal: Principal;
+  readonly upstream: { readonly name: string; readonly title: Text };
+  readonly tool?: string;
+  readonly clientName?: string;
+  readonly sessionId?: string;
+}
+
+export type Ask = (asking: Asking, missing: MissingCredential) => Promise<Question>;
+
+/** @param connectUrl the page of a ticket */
+export function createAsk(interactions: Interactions, connectUrl: (ticketId: string) => string): Ask {
+  return async (asking, missing) => {
+    const { principal, upstream, tool, clientName, sessionId } = asking;
+    const { ticketId, elicitationId } = await interactions.begin({
+      subject: { issuer: principal.issuer, subject: principal.subject, place: missing.place, credential: missing.name },
+      upstream: upstream.name,
+      ...(tool === undefined ? {} : { tool }),
+      ...(clientName === undefined ? {} : { clientName }),
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(principal.clientId === undefined ? {} : { clientId: principal.clientId }),
+    });
+    return { elicitationId, url: connectUrl(ticketId), message: wording(upstream.title, missing.title, tool) };
+  };
+}
+
+function wording(server: Text, credential: Text, tool: string | undefined): string {
+  const purpose = tool === undefined ? '' : ` to run “${tool}”`;
+  return `${textIn(server, 'en')} needs your ${textIn(credential, 'en')} credential${purpose}. Open the page to give it; neither the assistant nor this client sees it.`;
+}

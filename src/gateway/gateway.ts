@@ -1,0 +1,40 @@
+/** What the steps of the gateway work with: the stations beside it, as narrow as it needs them. */
+import type { FastifyRequest } from 'fastify';
+import type { Reason, Result } from '../errors.ts';
+import type { Ask } from '../elicitation/ask.ts';
+import type { Notices } from '../elicitation/notices.ts';
+import type { AddressGuard } from '../identity/addressed.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { Audit } from '../operate/audit.ts';
+import type { Log } from '../operate/log.ts';
+import type { Clock } from '../stores/store.ts';
+import type { Vault } from '../vault/secrets.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import type { Scrubbers } from './scrubbers.ts';
+import type { ServerStreams } from './server-stream.ts';
+import type { Sessions } from './sessions.ts';
+
+export interface ClientOverride {
+  /** How the client's own name begins. */
+  readonly name: string;
+  readonly treatAs: 'url' | 'text';
+}
+
+export interface Gateway {
+  readonly addressed: AddressGuard;
+  readonly identify: (request: FastifyRequest) => Result<Principal, Reason>;
+  /** Counts one call. @returns seconds to wait when the person has made too many */
+  readonly countCall: ((request: FastifyRequest, principal: Principal) => Promise<number | undefined>) | undefined;
+  readonly sessions: Sessions;
+  readonly vault: Vault;
+  readonly scrubbers: Scrubbers;
+  readonly ask: Ask;
+  readonly notices: Notices;
+  readonly streams: ServerStreams;
+  readonly heartbeat: Heartbeat;
+  readonly audit: Audit;
+  readonly log: Log;
+  readonly now: Clock;
+  readonly fallback: 'text' | 'refuse';
+  readonly clients: readonly ClientOverride[];
+}

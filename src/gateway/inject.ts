@@ -1,0 +1,30 @@
+/** Puts a person's secrets into a request: the one point of injection, for every method. */
+import type { Secret } from '../vault/secrets.ts';
+import type { HeldCredential } from './decide.ts';
+
+const rendered = new WeakMap<Secret, Map<HeldCredential['credential'], readonly string[]>>();
+
+/** Header list for upstream: name, value, name, value … Rendered once for each opened secret. */
+export function renderHeaders(held: readonly HeldCredential[]): string[] {
+  return held.flatMap((one) => [...headersOf(one)]);
+}
+
+/** Every plain value that a secret puts on the wire, and its secret fields: what scrubbing looks for. */
+export function sensitiveValues(one: HeldCredential): string[] {
+  const fields = one.credential.config.fields.filter((field) => field.secret);
+  const values = fields.map((field) => one.secret.fields[field.name] ?? '');
+  // A rendered header may be a person's name for all we know; only one made with a secret field is a secret.
+  const secretNames = new Set(fields.map((field) => field.name));
+  const lines = one.credential.headers.filter((header) => header.value.fields.some((name) => secretNames.has(name)));
+  return [...values, ...lines.map((header) => header.value.render(one.secret.fields))];
+}
+
+function headersOf(one: HeldCredential): readonly string[] {
+  const bySecret = rendered.get(one.secret) ?? new Map<HeldCredential['credential'], readonly string[]>();
+  rendered.set(one.secret, bySecret);
+  const known = bySecret.get(one.credential);
+  if (known !== undefined) return known;
+  const fresh = one.credential.headers.flatMap((header) => [header.name, header.value.render(one.secret.fields)]);
+  bySecret.set(one.credential, fresh);
+  return fresh;
+}

@@ -1,0 +1,84 @@
+/**
+ * What the gateway must know about one upstream, worked out once from the file: its rules, what each of
+ * its credentials puts into a request, and which headers of the client may go along.
+ */
+import type { ApiKeyCredential, Config, HttpUpstream } from '../config/config.ts';
+import type { Template } from '../config/template.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+
+export interface HeaderTemplate {
+  /** As it is sent. */
+  readonly name: string;
+  readonly value: Template;
+}
+
+export interface RequiredCredential {
+  readonly config: ApiKeyCredential;
+  /** The upstream's name; absent when one secret serves all upstreams that require it. */
+  readonly place: string | undefined;
+  /** Origins to which the secret goes, sorted and joined by a space. */
+  readonly destination: string;
+  readonly headers: readonly HeaderTemplate[];
+}
+
+export interface ToolRule {
+  readonly matches: (tool: string) => boolean;
+  readonly requires: readonly RequiredCredential[];
+}
+
+export interface ProtectedUpstream {
+  readonly config: HttpUpstream;
+  readonly adapter: Upstream;
+  readonly rules: readonly ToolRule[];
+  /** Every credential that a rule of this upstream names, each once. */
+  readonly credentials: readonly RequiredCredential[];
+  /** The operator's own headers: name, value, name, value …, for requests that carry no user credential. */
+  readonly operatorHeaders: readonly string[];
+  /** Names of client headers that go along, in lower case. */
+  readonly forwardHeaders: ReadonlySet<string>;
+}
+
+export function protectUpstream(config: Config, upstream: HttpUpstream, adapter: Upstream): ProtectedUpstream {
+  const credentials = new Map<string, RequiredCredential>();
+  const required = (name: string): RequiredCredential => {
+    const known = credentials.get(name);
+    if (known !== undefined) return known;
+    const fresh = requiredCredential(config, upstream, name);
+    credentials.set(name, fresh);
+    return fresh;
+  };
+  const rules = upstream.rules.map((rule): ToolRule => {
+    const tools = rule.tools;
+    return { matches: (tool) => tools?.matches(tool) ?? false, requires: namesIn(rule).map(required) };
+  });
+  return {
+    config: upstream,
+    adapter,
+    rules,
+    credentials: [...credentials.values()],
+    operatorHeaders: Object.entries(upstream.headers).flat(),
+    forwardHeaders: new Set(upstream.forwardHeaders.map((name) => name.toLowerCase())),
+  };
+}
+
+function requiredCredential(config: Config, upstream: HttpUpstream, name: string): RequiredCredential {
+  const credential = config.credentials[name];
+  if (credential?.kind !== 'apiKey') throw new Error(`the credential ${name} is not one that this version can ask for`);
+  return {
+    config: credential,
+    place: credential.shared ? undefined : upstream.name,
+    destination: credential.shared ? originsOf(config, name).join(' ') : upstream.url.origin,
+    headers: Object.entries(credential.inject.headers).map(([header, value]) => ({ name: header, value })),
+  };
+}
+
+/** A shared secret goes to every upstream that requires it; adding one asks the person again. */
+function originsOf(config: Config, credential: string): string[] {
+  const upstreams = Object.values(config.upstreams).filter((upstream): upstream is HttpUpstream => 'url' in upstream);
+  const using = upstreams.filter((upstream) => upstream.rules.some((rule) => namesIn(rule).includes(credential)));
+  return [...new Set(using.map((upstream) => upstream.url.origin))].sort();
+}
+
+function namesIn(rule: HttpUpstream['rules'][number]): string[] {
+  return rule.requires.flatMap((requirement) => (typeof requirement === 'string' ? [requirement] : []));
+}

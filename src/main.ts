@@ -1,0 +1,208 @@
+/**
+ * The process edge: command line, signals, exit codes. The only file that touches `process`. Exit codes:
+ * 0 done, 1 failed while running, 2 the command line or the file is wrong.
+ */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import type { Edge } from './app.ts';
+import type { Config } from './config/config.ts';
+import { generateKey, writeKeyFile } from './operate/key-file.ts';
+
+const done = 0;
+const failedWhileRunning = 1;
+const wrongInput = 2;
+
+const version = (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+
+const edge: Edge = {
+  stdout(text) {
+    if (!process.stdout.writable) throw new Error('standard output is closed');
+    process.stdout.write(text);
+  },
+  logTo: {
+    write(line: string) {
+      if (process.stderr.writable) process.stderr.write(line);
+    },
+  },
+  now: Date.now,
+};
+// A reader that went away is noticed by `writable`; without these it would end the process.
+process.stdout.on('error', () => undefined);
+process.stderr.on('error', () => undefined);
+
+interface FileOptions {
+  readonly config: readonly string[];
+}
+
+function commandLine(): Command {
+  const program = new Command('elicitgate')
+    .description('Asks people for keys on a web page, in front of an MCP server that nobody has to change.')
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError('(run elicitgate --help for the commands)');
+  withFile(program.command('serve', { isDefault: true }).description('run the proxy')).action(exitWith((options: FileOptions) => serve(options.config)));
+  withFile(program.command('check').description('say what is wrong with a file, or what it means'))
+    .option('--offline', 'do not ask the upstreams')
+    .option('--json', 'print JSON')
+    .action(exitWith(check));
+  program
+    .command('keygen')
+    .description('print a new key, or write it into a new file that only you can read')
+    .option('--out <file>', 'the file to write')
+    .action(exitWith((options: { readonly out?: string }) => keygen(options.out)));
+  program
+    .command('schema')
+    .description('print the JSON Schema of the file, for editors')
+    .action(exitWith(schema));
+  program
+    .command('demo')
+    .description('a real MCP server, the proxy and a client in one terminal: try the whole flow in a browser')
+    .option('--proxy-only', 'without the client: add the proxy to your own')
+    .option('--port <number>', 'loopback port of the proxy; 0 for any free one', port, 8080)
+    .option('--data <folder>', 'folder of the key file and the database', './data')
+    .action(exitWith(demo));
+  return program;
+}
+
+function withFile(command: Command): Command {
+  return command.option('-c, --config <path>', 'a file or a folder of files; may be given several times (default: ./elicitgate.yaml)', (path: string, all: string[]) => [...all, path], []);
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,5}$/.test(text) || value > 65_535) throw new InvalidArgumentError('a port is a number from 0 to 65535.');
+  return value;
+}
+
+async function serve(paths: readonly string[]): Promise<number> {
+  const config = await load(paths);
+  if (config === undefined) return wrongInput;
+  const { unbuilt } = await import('./config/unbuilt.ts');
+  const missing = unbuilt(config);
+  if (missing.length > 0) return complain(missing.map((part) => part.message), wrongInput);
+  const { createApp } = await import('./app.ts');
+  const app = await createApp(config, edge);
+  if (!app.ok) return complain([app.error], wrongInput);
+  // Told to stop while it is still starting, it stops as soon as it has started.
+  const stopped = stopSignal();
+  try {
+    await app.value.listen();
+  } catch (error) {
+    await app.value.close();
+    return complain([cannotListen(error)], failedWhileRunning);
+  }
+  await stopped;
+  await app.value.close();
+  return done;
+}
+
+async function check(options: FileOptions & { readonly offline?: true; readonly json?: true }): Promise<number> {
+  if (options.offline !== true) return complain(['This version checks files only: add --offline.'], wrongInput);
+  const { formatProblem } = await import('./config/problem.ts');
+  const { loadConfig } = await import('./config/load.ts');
+  const config = loadConfig(options.config, process.env);
+  const { formatReport, reportOn } = await import('./operate/check.ts');
+  if (options.json === true) {
+    print(`${JSON.stringify(config.ok ? reportOn(config.value) : { valid: false, problems: config.error }, undefined, 2)}\n`);
+    return config.ok ? done : wrongInput;
+  }
+  if (!config.ok) return complain(config.error.map(formatProblem), wrongInput);
+  print(formatReport(reportOn(config.value)));
+  return done;
+}
+
+function keygen(out: string | undefined): number {
+  const key = generateKey();
+  if (out === undefined) {
+    print(`${key}\n`);
+    return done;
+  }
+  try {
+    writeKeyFile(resolve(out), key);
+  } catch (error) {
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    return complain([isThere ? `${out} is there already, and a key that is overwritten is lost; choose another name.` : `${out} cannot be written (${reasonOf(error)}).`], failedWhileRunning);
+  }
+  process.stderr.write(`A new key was written to ${out}. Name it in the file: keys: ["\${file:${out}}"]\n`);
+  return done;
+}
+
+async function schema(): Promise<number> {
+  const { jsonSchema } = await import('./config/json-schema.ts');
+  print(`${JSON.stringify(jsonSchema(), undefined, 2)}\n`);
+  return done;
+}
+
+interface DemoCommandOptions {
+  readonly proxyOnly?: true;
+  readonly port: number;
+  readonly data: string;
+}
+
+async function demo({ proxyOnly, port: wanted, data }: DemoCommandOptions): Promise<number> {
+  const { playDemo, startProxyOnly } = await import('./operate/demo.ts');
+  const options = { folder: resolve(data), port: wanted, env: process.env, execPath: process.execPath, version, edge, print };
+  const stop = new AbortController();
+  const stopped = stopSignal();
+  void stopped.then(() => { stop.abort(); });
+  try {
+    if (proxyOnly !== true) return (await playDemo(options, stop.signal)) ? done : failedWhileRunning;
+    const running = await startProxyOnly(options);
+    await stopped;
+    await running.close();
+    return done;
+  } catch (error) {
+    return stop.signal.aborted ? done : complain([cannotListen(error)], failedWhileRunning);
+  }
+}
+
+async function load(paths: readonly string[]): Promise<Config | undefined> {
+  const { loadConfig } = await import('./config/load.ts');
+  const { formatProblem } = await import('./config/problem.ts');
+  const config = loadConfig(paths, process.env);
+  if (config.ok) return config.value;
+  complain(config.error.map(formatProblem), wrongInput);
+  return undefined;
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((stop) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => { stop(); });
+  });
+}
+
+function cannotListen(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const { port: taken } = (error ?? {}) as { readonly port?: number };
+  if (code === 'EADDRINUSE') return `Port ${taken ?? ''} is in use by another program; choose another (server.listen in the file, --port for the demo).`;
+  if (code === 'EACCES') return `Port ${taken ?? ''} may not be used without more rights; choose one above 1023.`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+}
+
+function complain(sentences: readonly string[], code: number): number {
+  process.stderr.write(`${sentences.join('\n')}\n`);
+  return code;
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+/** What an action answers is the exit code; what it holds open (a server, a child) it has closed by then. */
+function exitWith<T>(action: (options: T) => number | Promise<number>): (options: T) => Promise<void> {
+  return async (options) => {
+    process.exitCode = await action(options);
+  };
+}
+
+try {
+  await commandLine().parseAsync(process.argv);
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error;
+  process.exitCode = error.exitCode === 0 ? done : wrongInput;
+}

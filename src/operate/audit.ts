@@ -1,0 +1,86 @@
+/**
+ * The audit trail: one JSON line for each thing that happened to a person's credential. With
+ * `audit.required` a line is on its way to the disk before anything is injected, and a line that cannot
+ * be written stops the call. A line never holds a secret or a link.
+ */
+import { closeSync, fstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { UnavailableError } from '../errors.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { Clock } from '../stores/store.ts';
+
+export type AuditEvent = 'asked' | 'opened' | 'submitted' | 'stored' | 'used' | 'declined' | 'renewed';
+
+export interface AuditFacts {
+  readonly principal: Pick<Principal, 'issuer' | 'subject' | 'clientId'>;
+  readonly upstream: string;
+  readonly credential: string;
+  readonly tool?: string | undefined;
+  /** What the client calls itself. */
+  readonly clientName?: string | undefined;
+  /** How the question reached the client. */
+  readonly rung?: string | undefined;
+  readonly outcome?: string | undefined;
+}
+
+export interface Audit {
+  /** @throws UnavailableError when the trail is required and cannot be written */
+  record(event: AuditEvent, facts: AuditFacts): void;
+  close(): void;
+}
+
+export type AuditTarget = { readonly kind: 'stdout' } | { readonly kind: 'file'; readonly path: string };
+
+export interface AuditSettings {
+  readonly to: readonly AuditTarget[];
+  readonly required: boolean;
+}
+
+interface Writer {
+  write(line: string): void;
+  close(): void;
+}
+
+/**
+ * @param stdout writes to standard output; throws when it cannot
+ * @param failed is told of a line that could not be written where the trail is not required
+ */
+export function openAudit(settings: AuditSettings, stdout: (line: string) => void, now: Clock, failed: (error: unknown) => void): Audit {
+  const writers = settings.to.map((target): Writer => (target.kind === 'stdout' ? { write: stdout, close: () => undefined } : openFile(target.path)));
+  function write(line: string): void {
+    for (const writer of writers) {
+      try {
+        writer.write(line);
+      } catch (cause) {
+        if (settings.required) throw new UnavailableError('the audit trail cannot be written', { cause });
+        failed(cause);
+      }
+    }
+  }
+  return {
+    record(event, { principal, ...facts }) {
+      const { issuer, subject, clientId } = principal;
+      write(`${JSON.stringify({ time: new Date(now()).toISOString(), audit: event, issuer, subject, clientId, ...facts })}\n`);
+    },
+    close() {
+      for (const writer of writers) writer.close();
+    },
+  };
+}
+
+function openFile(path: string): Writer {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const file = openSync(path, 'a', 0o600);
+  // A pipe or a device is somebody else's to end.
+  const isRegular = fstatSync(file).isFile();
+  return {
+    write(line) {
+      const bytes = Buffer.from(line);
+      const written = writeSync(file, bytes);
+      if (isRegular && written !== bytes.length) throw new Error('the disk took only part of a line');
+    },
+    close() {
+      closeSync(file);
+    },
+  };
+}

@@ -1,0 +1,218 @@
+/**
+ * The HTML of the pages, as eta templates that are compiled once when this module loads. Every `<%=`
+ * is escaped for text and quoted attributes; `<%~` is only for HTML that was made here or in assets.ts.
+ * A value that is missing throws instead of printing "undefined". The templates decide nothing: what
+ * to show, in which words and order, is decided in views.ts.
+ */
+import { Eta } from 'eta/core';
+
+export interface DocumentModel {
+  readonly language: string;
+  readonly direction: string;
+  readonly pageTitle: string;
+  readonly favicon: string;
+  readonly styleUrl: string;
+  readonly siteName: string;
+  readonly logoUrl: string | undefined;
+  readonly mark: string;
+  readonly signedIn: { readonly label: string; readonly account: string } | undefined;
+  readonly languages: {
+    readonly label: string;
+    readonly list: readonly { readonly code: string; readonly name: string; readonly href: string; readonly isCurrent: boolean }[];
+  };
+  readonly links: readonly { readonly title: string; readonly href: string }[];
+  readonly body: string;
+}
+
+export interface FormModel {
+  readonly action: string;
+  readonly csrf: string;
+}
+
+export interface FieldModel {
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string | undefined;
+  readonly problem: string | undefined;
+  readonly problemLabel: string;
+  readonly describedBy: string | undefined;
+  readonly kind: 'line' | 'secret-line' | 'lines' | 'secret-lines';
+  readonly value: string;
+  readonly hasFocus: boolean;
+}
+
+export interface EntryModel extends FormModel {
+  readonly askedBy: string;
+  readonly heading: string;
+  readonly lead: string;
+  readonly factsHeading: string;
+  readonly facts: readonly { readonly term: string; readonly value: string; readonly note: string | undefined; readonly isCode: boolean }[];
+  readonly assurance: string;
+  readonly icons: { readonly lock: string; readonly notice: string };
+  readonly description: string | undefined;
+  readonly help: { readonly href: string; readonly text: string; readonly newTab: string } | undefined;
+  readonly replaces: string | undefined;
+  readonly summary: { readonly heading: string; readonly text: string } | undefined;
+  readonly fields: readonly FieldModel[];
+  readonly give: string;
+  readonly decline: string;
+}
+
+export interface MessageModel {
+  readonly tone: 'good' | 'calm';
+  readonly icon: string;
+  readonly heading: string;
+  readonly paragraphs: readonly string[];
+  readonly form: (FormModel & { readonly value: string; readonly label: string }) | undefined;
+}
+
+const eta = new Eta({ autoEscape: true, autoFilter: true, filterFunction: printable });
+
+export const documentPage = template<DocumentModel>(`<!doctype html>
+<html lang="<%= it.language %>" dir="<%= it.direction %>">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<title><%= it.pageTitle %></title>
+<link rel="icon" type="image/svg+xml" href="<%= it.favicon %>">
+<link rel="stylesheet" href="<%= it.styleUrl %>">
+</head>
+<body>
+<header class="site">
+<p class="brand">
+<% if (it.logoUrl === undefined) { %>
+<%~ it.mark %>
+<% } else { %>
+<img class="logo" src="<%= it.logoUrl %>" alt="" height="32">
+<% } %>
+<span><%= it.siteName %></span>
+</p>
+<% if (it.languages.list.length > 1) { %>
+<nav class="languages" aria-label="<%= it.languages.label %>">
+<ul>
+<% for (const { code, name, href, isCurrent } of it.languages.list) { %>
+<li><a href="<%= href %>" lang="<%= code %>" hreflang="<%= code %>"<%~ isCurrent ? ' aria-current="true"' : '' %>><%= name %></a></li>
+<% } %>
+</ul>
+</nav>
+<% } %>
+<% if (it.signedIn !== undefined) { %>
+<p class="account"><%= it.signedIn.label %> <b><bdi><%= it.signedIn.account %></bdi></b></p>
+<% } %>
+</header>
+<main>
+<%~ it.body %>
+</main>
+<% if (it.links.length > 0) { %>
+<footer class="site">
+<ul>
+<% for (const { title, href } of it.links) { %>
+<li><a href="<%= href %>" rel="noopener noreferrer"><%= title %></a></li>
+<% } %>
+</ul>
+</footer>
+<% } %>
+</body>
+</html>
+`);
+
+eta.loadTemplate('@field', `<div class="field<%~ it.problem === undefined ? '' : ' has-problem' %>">
+<label for="<%= it.id %>"><%= it.label %></label>
+<% if (it.hint !== undefined) { %>
+<p class="hint" id="<%= it.id %>-hint"><%= it.hint %></p>
+<% } %>
+<% if (it.problem !== undefined) { %>
+<p class="problem" id="<%= it.id %>-problem"><%~ it.noticeIcon %><span><span class="unseen"><%= it.problemLabel %></span> <%= it.problem %></span></p>
+<% } %>
+<% const isLines = it.kind === 'lines' || it.kind === 'secret-lines' %>
+<<%~ isLines ? 'textarea rows="6"' : it.kind === 'secret-line' ? 'input type="password"' : 'input type="text"' %> id="<%= it.id %>" name="<%= it.name %>"
+<% if (it.kind === 'secret-lines') { %> class="veiled"<% } %>
+<% if (!isLines && it.value !== '') { %> value="<%= it.value %>"<% } %>
+<% if (it.describedBy !== undefined) { %> aria-describedby="<%= it.describedBy %>"<% } %>
+<% if (it.problem !== undefined) { %> aria-invalid="true"<% } %>
+<% if (it.hasFocus) { %> autofocus<% } %>
+ required autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false" inputmode="text" dir="auto">
+<% if (isLines) { %><%= it.value %></textarea><% } %>
+</div>
+`);
+
+export const entryBody = template<EntryModel>(`<article class="card entry">
+<header>
+<p class="eyebrow"><%= it.askedBy %></p>
+<h1><%= it.heading %></h1>
+<p class="lead"><%= it.lead %></p>
+<% if (it.summary !== undefined) { %>
+<div class="summary" role="alert">
+<h2><%= it.summary.heading %></h2>
+<p><%= it.summary.text %></p>
+<ul>
+<% for (const field of it.fields.filter((each) => each.problem !== undefined)) { %>
+<li><a href="#<%= field.id %>"><%= field.label %></a></li>
+<% } %>
+</ul>
+</div>
+<% } %>
+</header>
+<section class="facts" aria-labelledby="facts">
+<h2 id="facts"><%= it.factsHeading %></h2>
+<dl>
+<% for (const { term, value, note, isCode } of it.facts) { %>
+<div>
+<dt><%= term %></dt>
+<dd><% if (isCode) { %><code><bdi><%= value %></bdi></code><% } else { %><bdi><%= value %></bdi><% } %>
+<% if (note !== undefined) { %> <span class="note"><%= note %></span><% } %></dd>
+</div>
+<% } %>
+</dl>
+<p class="assurance"><%~ it.icons.lock %><span><%= it.assurance %></span></p>
+</section>
+<form method="post" action="<%= it.action %>" autocomplete="off">
+<input type="hidden" name="csrf" value="<%= it.csrf %>">
+<% if (it.description !== undefined) { %>
+<p class="description"><%= it.description %></p>
+<% } %>
+<% if (it.replaces !== undefined) { %>
+<p class="description"><%= it.replaces %></p>
+<% } %>
+<% if (it.help !== undefined) { %>
+<p class="help"><a href="<%= it.help.href %>" target="_blank" rel="noopener noreferrer"><%= it.help.text %> <span class="unseen">(<%= it.help.newTab %>)</span></a></p>
+<% } %>
+<% for (const field of it.fields) { %>
+<%~ include('@field', { ...field, noticeIcon: it.icons.notice }) %>
+<% } %>
+<div class="actions">
+<button class="main" name="action" value="give"><%= it.give %></button>
+<button name="action" value="decline" formnovalidate><%= it.decline %></button>
+</div>
+</form>
+</article>
+`);
+
+export const messageBody = template<MessageModel>(`<article class="card message <%~ it.tone %>">
+<p class="seal"><%~ it.icon %></p>
+<h1><%= it.heading %></h1>
+<% for (const paragraph of it.paragraphs) { %>
+<p><%= paragraph %></p>
+<% } %>
+<% if (it.form !== undefined) { %>
+<form method="post" action="<%= it.form.action %>">
+<input type="hidden" name="csrf" value="<%= it.form.csrf %>">
+<div class="actions"><button class="main" name="action" value="<%= it.form.value %>"><%= it.form.label %></button></div>
+</form>
+<% } %>
+</article>
+`);
+
+function template<Model extends object>(source: string): (model: Model) => string {
+  const compiled = eta.compile(source);
+  return (model) => compiled.call(eta, model);
+}
+
+function printable(value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw new TypeError(`a page has text to show where a template found ${typeof value}`);
+}

@@ -1,0 +1,124 @@
+/**
+ * Every English word that a person can see on a page, and the pattern for all other languages:
+ * `Words` is the type of this object, so a language that lacks a word does not compile.
+ *
+ * For translators: short, warm and exact; no jargon, no blame. `client` is the name that the asking
+ * app gives itself and may be missing; `title` names the credential, `server` the MCP server.
+ */
+
+const theApp = 'the app you came from';
+
+export const en = {
+  languageName: 'English',
+  direction: 'ltr' as 'ltr' | 'rtl',
+
+  frame: {
+    languages: 'Language',
+    signedInAs: 'Signed in as',
+    support: 'Get help',
+    newTab: 'opens in a new tab',
+  },
+
+  entry: {
+    pageTitle: (title: string, server: string) => `Connect ${title} for ${server}`,
+    pageTitleAgain: (title: string, server: string) => `Please check: connect ${title} for ${server}`,
+    heading: (title: string) => `Connect ${title}`,
+    askedBy: (server: string) => `Asked for by ${server}`,
+    lead: 'This is needed to do what you asked for.',
+    help: (host: string) => `Where to find this on ${host}`,
+    replaces: 'You have stored this before. What you enter now takes its place.',
+    give: 'Save and continue',
+    decline: 'Not now',
+  },
+
+  facts: {
+    heading: 'What happens with it',
+    through: 'Asked through',
+    selfReported: 'the name it gives itself',
+    neededFor: 'Needed for',
+    storedFor: 'Stored for',
+    sentOnlyTo: 'Sent only to',
+    keptFor: 'Kept for',
+    assurance: (client: string | undefined) =>
+      `Stored encrypted. Neither the assistant nor ${client ?? theApp} gets to see it.`,
+  },
+
+  problems: {
+    summary: (count: number) => (count === 1 ? 'One entry needs another look' : `${count} entries need another look`),
+    nothingStored: 'Nothing has been stored yet. For your safety, hidden entries are empty again.',
+    label: 'Please check:',
+    empty: 'Please fill this in.',
+    pattern: 'This does not have the expected form. Please check that you copied all of it.',
+    unusable: 'This contains characters that cannot be used here, such as line breaks. Please copy it once more.',
+    'too-long': 'This is longer than it can be. Please paste only the value itself.',
+  },
+
+  done: {
+    heading: (title: string) => `${title} is connected`,
+    byItself: (client: string | undefined) =>
+      `${client ?? 'The app you came from'} goes on by itself. If it does not, go back and say “continue”.`,
+    sayContinue: (client: string | undefined) => `Go back to ${client ?? theApp} and say “continue”.`,
+    close: 'You may close this page.',
+  },
+
+  declined: {
+    heading: 'All right, not now',
+    nothingStored: 'Nothing was stored.',
+    later: (client: string | undefined) =>
+      `Whenever you want to connect, ask again in ${client ?? theApp}. You will get a new link.`,
+  },
+
+  expired: {
+    heading: 'This link has expired',
+    pageTitle: (title: string) => `This link has expired: ${title}`,
+    why: (title: string) => `For your safety, the link to connect ${title} works only for a short time. Nothing was stored.`,
+    renew: 'Get a new link',
+    askAgain: `Go back to ${theApp} and ask again. You will get a new link.`,
+  },
+
+  alreadyDone: {
+    heading: (title: string) => `${title}: all done already`,
+    what: 'This link has done its work. There is nothing more to do here.',
+  },
+
+  problem: {
+    'not-found': {
+      heading: 'This link does not work',
+      what: 'A part of it may be missing, or it is no longer in use.',
+      todo: `Open it once more exactly as it was shown to you, or go back to ${theApp} and ask again. You will get a new link.`,
+    },
+    'forbidden-origin': {
+      heading: 'Nothing was stored',
+      what: 'The form did not come from this page. To protect you, it was not accepted.',
+      todo: 'Open the link that you were given once more, and fill in the form there.',
+    },
+    'too-many': {
+      heading: 'A short pause, please',
+      what: 'There were many tries in a short time, so this page takes a break. Your link stays as it is.',
+      todo: (wait: string | undefined) =>
+        wait === undefined ? 'Please wait a moment, then try again.' : `Please wait ${wait}, then try again.`,
+    },
+    unavailable: {
+      heading: 'Not possible at the moment',
+      what: 'Something that this page depends on cannot be reached. This is not your doing.',
+      todo: (wait: string | undefined) => `Please try again in ${wait ?? 'a few minutes'}. Your link stays as it is.`,
+    },
+    'not-local': {
+      heading: 'Only on the same computer',
+      what: 'This page opens only on the computer on which the server runs.',
+      todo: 'Open the link in a browser on that computer.',
+    },
+    'too-large': {
+      heading: 'That was too much text',
+      what: 'What was sent is larger than this page accepts. Nothing was stored.',
+      todo: 'Go back and paste only the value itself.',
+    },
+    'bad-request': {
+      heading: 'That did not come through',
+      what: 'This page could not read what the browser sent. Nothing was stored.',
+      todo: 'Open the link that you were given once more, and try again.',
+    },
+  },
+};
+
+export type Words = typeof en;

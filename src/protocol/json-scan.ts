@@ -1,0 +1,141 @@
+/**
+ * A look at JSON text that JSON.parse has accepted, for what parsing hides: keys that stand twice at the
+ * levels that Elicitgate reads, keys that only look like one of them (some servers match keys without
+ * regard to case), and the exact text of the id. A message that two parsers could read differently is
+ * refused, never passed on (RFC 8259 §4 leaves duplicate names to each reader).
+ */
+
+export interface ScannedEnvelope {
+  /** False: a duplicate or look-alike key at a level that is read. */
+  readonly isUnambiguous: boolean;
+  /** The id as it was written, so that it comes back digit for digit; absent without an id. */
+  readonly idText?: string;
+}
+
+const rootKeys = foldedMap(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
+const paramsKeys = foldedMap(['name', 'uri', 'arguments', '_meta', 'ref', 'task', 'requestState', 'inputResponses', 'protocolVersion', 'capabilities', 'clientInfo']);
+const noKeys: ReadonlyMap<string, string> = new Map();
+
+/** @param text one JSON object, already known to be valid JSON */
+export function scanEnvelope(text: string): ScannedEnvelope {
+  let idText: string | undefined;
+  const isUnambiguous = scanObject(text, skipSpace(text, 0), rootKeys, (key, start, end) => {
+    if (key === 'id') idText = text.slice(start, end).trimEnd();
+    return key !== 'params' || text[start] !== '{' || scanParams(text, start);
+  });
+  return idText === undefined ? { isUnambiguous } : { isUnambiguous, idText };
+}
+
+function scanParams(text: string, start: number): boolean {
+  return scanObject(text, start, paramsKeys, (key, at) => {
+    if (key === 'arguments') return hasUniqueKeysThroughout(text, at);
+    return key !== '_meta' || text[at] !== '{' || scanObject(text, at, noKeys, () => true);
+  });
+}
+
+/** Walks one object; `visit` gets each key with the range of its value. False: stop, ambiguous. */
+function scanObject(
+  text: string,
+  start: number,
+  reserved: ReadonlyMap<string, string>,
+  visit: (key: string, start: number, end: number) => boolean,
+): boolean {
+  const seen = new Set<string>();
+  let at = skipSpace(text, start + 1);
+  while (text[at] === '"') {
+    const keyEnd = endOfString(text, at);
+    const key = decodeKey(text, at, keyEnd);
+    const meant = reserved.get(fold(key));
+    if (seen.has(key) || (meant !== undefined && meant !== key)) return false;
+    seen.add(key);
+    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const valueEnd = endOfValue(text, valueStart);
+    if (!visit(key, valueStart, valueEnd)) return false;
+    at = skipSpace(text, valueEnd);
+    if (text[at] === ',') at = skipSpace(text, at + 1);
+  }
+  return true;
+}
+
+/** Whether no object anywhere in this value has a key twice: conditions may read any depth of the arguments. */
+function hasUniqueKeysThroughout(text: string, start: number): boolean {
+  // One entry for each open bracket: the keys seen so far in an object, nothing in an array.
+  const open: (Set<string> | undefined)[] = [];
+  let at = start;
+  do {
+    const c = text[at];
+    if (c === '"') {
+      const end = endOfString(text, at);
+      const keys = open.at(-1);
+      const next = skipSpace(text, end);
+      if (keys !== undefined && text[next] === ':') {
+        const key = decodeKey(text, at, end);
+        if (keys.has(key)) return false;
+        keys.add(key);
+      }
+      at = next;
+      continue;
+    }
+    if (c === '{') open.push(new Set());
+    else if (c === '[') open.push(undefined);
+    else if (c === '}' || c === ']') open.pop();
+    at += 1;
+  } while (open.length > 0 && at < text.length);
+  return true;
+}
+
+function endOfValue(text: string, start: number): number {
+  const c = text[start];
+  if (c === '"') return endOfString(text, start);
+  if (c !== '{' && c !== '[') {
+    let at = start;
+    while (at < text.length && !',}]'.includes(text[at] ?? ',')) at += 1;
+    return at;
+  }
+  let depth = 0;
+  let at = start;
+  do {
+    const character = text[at];
+    if (character === '"') {
+      at = endOfString(text, at);
+      continue;
+    }
+    if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    at += 1;
+  } while (depth > 0 && at < text.length);
+  return at;
+}
+
+/** Index after the closing quote of the string that opens at `start`; the text's end where it does not close. */
+export function endOfString(text: string, start: number): number {
+  let quote = text.indexOf('"', start + 1);
+  while (quote !== -1 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
+  return quote === -1 ? text.length : quote + 1;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text[at - 1 - backslashes] === '\\') backslashes += 1;
+  return backslashes % 2 === 1;
+}
+
+function skipSpace(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && text.charCodeAt(at) <= 0x20) at += 1;
+  return at;
+}
+
+function decodeKey(text: string, start: number, end: number): string {
+  const raw = text.slice(start, end);
+  return raw.includes('\\') ? String(JSON.parse(raw)) : raw.slice(1, -1);
+}
+
+function foldedMap(keys: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(keys.map((key) => [fold(key), key]));
+}
+
+/** Case folding as lenient parsers do it: the long s and the Kelvin sign are letters of ASCII to them. */
+function fold(key: string): string {
+  return key.toLowerCase().replaceAll('\u017f', 's');
+}

@@ -1,0 +1,99 @@
+/**
+ * Server-sent events as bytes (WHATWG HTML §9.2): where one event ends, so that comments and events of
+ * ours go between two of the upstream's and never into one; and events cut whole out of chunks, for those
+ * who must look inside. Bytes that need no change keep theirs.
+ */
+
+const lf = 0x0a;
+const cr = 0x0d;
+
+/** A comment: keeps the connection alive and means nothing to the client. */
+export const keepAliveComment = Buffer.from(': \n\n');
+
+/** Own events carry no id, so they never move the client's Last-Event-ID. @param json one JSON-RPC message without line breaks */
+export function messageEvent(json: string): Buffer {
+  return Buffer.from(`event: message\ndata: ${json}\n\n`);
+}
+
+/** Follows the bytes of a stream and knows whether it stands between two events. */
+export class EventBoundary {
+  #tail = Buffer.alloc(0);
+  #isBetween = true;
+
+  get isBetween(): boolean {
+    return this.#isBetween;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#tail = Buffer.concat([this.#tail, chunk.subarray(-3)]).subarray(-3);
+    this.#isBetween = endsEvent(this.#tail, this.#tail.length);
+  }
+}
+
+/** Whether a blank line ends right before `end`: two line ends in a row, each LF, CR or CRLF. */
+function endsEvent(bytes: Uint8Array, end: number): boolean {
+  const last = bytes[end - 1];
+  const before = bytes[end - 2];
+  if (last === cr) return before === cr || before === lf;
+  if (last !== lf) return false;
+  if (before === lf) return true;
+  const third = bytes[end - 3];
+  return before === cr && (third === lf || third === cr);
+}
+
+/** Cuts a stream into whole events. */
+export class EventSplitter {
+  #held: Buffer[] = [];
+  #heldLength = 0;
+  #tail = Buffer.alloc(0);
+
+  /** Bytes of the event that is not whole yet. */
+  get pendingBytes(): number {
+    return this.#heldLength;
+  }
+
+  /** Whole events, their closing blank line included, as one run of bytes; `undefined` when none has ended. */
+  push(chunk: Buffer): Buffer | undefined {
+    const cut = this.#lastBoundary(chunk);
+    this.#tail = Buffer.concat([this.#tail, chunk.subarray(-3)]).subarray(-3);
+    if (cut === 0) {
+      this.#hold(chunk);
+      return undefined;
+    }
+    const whole = this.#held.length === 0 ? chunk.subarray(0, cut) : Buffer.concat([...this.#held, chunk.subarray(0, cut)]);
+    this.#held = [];
+    this.#heldLength = 0;
+    if (cut < chunk.length) this.#hold(chunk.subarray(cut));
+    return whole;
+  }
+
+  /** What is left when the stream ends: an event that the upstream did not finish. */
+  rest(): Buffer {
+    const rest = Buffer.concat(this.#held);
+    this.#held = [];
+    this.#heldLength = 0;
+    return rest;
+  }
+
+  #hold(bytes: Buffer): void {
+    this.#held.push(bytes);
+    this.#heldLength += bytes.length;
+  }
+
+  #lastBoundary(chunk: Buffer): number {
+    for (let at = chunk.length; at > 0; at -= 1) {
+      const last = chunk[at - 1];
+      if (last !== lf && last !== cr) continue;
+      if (at >= 3 ? endsEvent(chunk, at) : endsEvent(Buffer.concat([this.#tail, chunk.subarray(0, at)]), this.#tail.length + at)) return at;
+    }
+    return 0;
+  }
+}
+
+/** Changes a run of whole events line by line: the value of `data` lines by one function, every other line by another. */
+export function mapLines(events: string, change: { readonly data: (value: string) => string; readonly other: (line: string) => string }): string {
+  return events.replace(/[^\r\n]+/g, (line) => {
+    const field = /^\ufeff?data: ?/.exec(line)?.[0];
+    return field === undefined ? change.other(line) : field + change.data(line.slice(field.length));
+  });
+}

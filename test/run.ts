@@ -1,0 +1,135 @@
+/**
+ * `npm test`: types, lint, and every test; `npm test -- FILE|WORD…` runs only the tests so named.
+ * Tests that need a part this machine lacks are left out and told at the end. With `--install`, and always when
+ * `CI=true`, missing parts are installed (Debian, as root); under `CI=true` a test that is left out fails the run.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join, matchesGlob, relative } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { parseArgs } from 'node:util';
+import { findChromium } from './kit/chromium.ts';
+
+/** What tests need beside npm's packages, and the Debian package that brings it. */
+const machineParts = [{ debian: 'chromium', find: findChromium }];
+
+const checks = [
+  { name: 'types', program: 'typescript/bin/tsc', args: ['--noEmit'] },
+  { name: 'lint', program: 'eslint/bin/eslint.js', args: ['.'] },
+];
+
+/** After so long without any news, what still runs is hanging: it is ended and fails. */
+const silenceMs = 180_000;
+
+const root = join(import.meta.dirname, '..');
+const isComplete = process.env['CI'] === 'true';
+const { values, positionals } = parseArgs({ options: { install: { type: 'boolean' } }, allowPositionals: true });
+
+process.chdir(root);
+if (values.install === true || isComplete) installMissingParts();
+const files = chooseFiles(positionals);
+const troubles = positionals.length === 0 ? await runChecks() : [];
+const { totals, skipped: leftOut } = await runTests(files);
+if (totals.failed > 0 || totals.tests === 0) troubles.push('tests');
+if (isComplete && leftOut.length > 0) troubles.push('tests were left out');
+report();
+process.exitCode = troubles.length === 0 ? 0 : 1;
+
+function installMissingParts(): void {
+  for (const { debian, find } of machineParts) {
+    if (find() !== undefined) continue;
+    if (process.getuid?.() !== 0) {
+      console.log(`Not installed: ${debian}. Only root may install it: apt-get install ${debian}`);
+      continue;
+    }
+    console.log(`Installing ${debian} for the tests …`);
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    for (const args of [['update'], ['install', '-y', '--no-install-recommends', debian]]) {
+      const { status, stdout, stderr, error } = spawnSync('apt-get', ['-q', ...args], { env, encoding: 'utf8' });
+      if (status === 0) continue;
+      console.log(`apt-get ${args.join(' ')} failed: ${error?.message ?? stdout + stderr}`);
+      break;
+    }
+  }
+}
+
+/** An argument is a file, a glob, or a word in the file's path. */
+function chooseFiles(wanted: readonly string[]): readonly string[] {
+  const all = globSync('test/**/*.test.ts').sort();
+  if (wanted.length === 0) return all;
+  const isWanted = (file: string) =>
+    wanted.some((one) => file.includes(relative(root, join(root, one))) || matchesGlob(file, one));
+  const chosen = all.filter(isWanted);
+  if (chosen.length === 0) console.log(`No test file matches ${wanted.join(' ')}.`);
+  return chosen;
+}
+
+/** Runs the checks side by side; prints what a failing one says; resolves to the names of those that failed. */
+async function runChecks(): Promise<string[]> {
+  const outcomes = await Promise.all(
+    checks.map(async ({ name, program, args }) => ({ name, ...(await runNode(program, args)) })),
+  );
+  for (const { name, code, output } of outcomes) {
+    console.log(code === 0 ? `✔ ${name}` : `✖ ${name}\n${output.trimEnd()}\n`);
+  }
+  return outcomes.filter(({ code }) => code !== 0).map(({ name }) => name);
+}
+
+function runNode(program: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, [join('node_modules', program), ...args]);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  }
+  return new Promise((resolve, reject) => {
+    child.on('error', reject).on('close', (code) => {
+      resolve({ code, output });
+    });
+  });
+}
+
+async function runTests(chosen: readonly string[]) {
+  const totals = { tests: 0, passed: 0, failed: 0, skipped: 0 };
+  const skipped: { name: string; file: string; reason: string }[] = [];
+  if (chosen.length === 0) return { totals, skipped };
+
+  const hanging = new AbortController();
+  const silence = setTimeout(() => {
+    hanging.abort(new Error(`no news for ${silenceMs / 1000} s: the file does not end`));
+  }, silenceMs);
+  const concurrency = Math.max(2, availableParallelism() - 1);
+  const events = run({ files: [...chosen], concurrency, signal: hanging.signal });
+  events.on('test:summary', ({ file, counts }) => {
+    if (file !== undefined) return;
+    const failed = counts.tests - counts.passed - counts.skipped - counts.todo;
+    Object.assign(totals, { tests: counts.tests, passed: counts.passed, failed, skipped: counts.skipped });
+  });
+  events.on('test:pass', ({ name, file, skip }) => {
+    if (skip === undefined || skip === false) return;
+    skipped.push({ name, file: relative(root, file ?? ''), reason: typeof skip === 'string' ? skip : 'no reason given' });
+  });
+  events.on('data', () => silence.refresh());
+  await pipeline(events, withoutTotals, new spec(), process.stdout, { end: false });
+  clearTimeout(silence);
+  return { totals, skipped };
+}
+
+/** Takes out Node's own totals: ours are printed last, below the failures. */
+async function* withoutTotals(events: AsyncIterable<{ type: string; data: { file?: string } }>) {
+  for await (const event of events) {
+    if (event.type !== 'test:diagnostic' || event.data.file !== undefined) yield event;
+  }
+}
+
+function report(): void {
+  const { tests, passed, failed, skipped } = totals;
+  console.log(`\n# tests ${tests}\n# pass ${passed}\n# fail ${failed}\n# skipped ${skipped}`);
+  for (const [reason, tests] of Map.groupBy(leftOut, ({ reason }) => reason)) {
+    console.log(`\nLeft out (${tests.length}): ${reason}`);
+    for (const { file, name } of tests) console.log(`  ${file}: ${name}`);
+  }
+  if (troubles.length > 0) console.log(`\nFailed: ${troubles.join(', ')}`);
+}
