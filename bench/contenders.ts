@@ -3,13 +3,12 @@
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../src/operate/child-server.ts';
 import { openConnectPage } from '../test/kit/connect-page.ts';
 import { callTool, openSession, type Headers } from './mcp.ts';
-import { beside, startListener, type Process } from './processes.ts';
+import { beside, startListener, temporaryFolder, type Process } from './processes.ts';
 
 export interface Contender {
   readonly name: string;
@@ -50,13 +49,11 @@ export async function serveElicitgate(
   upstreamPort: number,
   nodeOptions: readonly string[] = [],
 ): Promise<{ readonly process: Process; readonly port: number }> {
-  const folder = await mkdtemp(join(tmpdir(), 'elicitgate-bench-'));
   const port = await freePort();
-  const file = join(folder, 'elicitgate.yaml');
+  const file = join(temporaryFolder(), 'elicitgate.yaml');
   await writeFile(file, configuration(port, upstreamPort));
   const args = [...nodeOptions, beside('../src/main.ts'), 'serve', '-c', file];
-  const running = await startListener(process.execPath, args, port, nodeOptions.length > 0);
-  return { process: { ...running, close: () => closeAndRemove(running, folder) }, port };
+  return { process: await startListener(process.execPath, args, port, nodeOptions.length > 0), port };
 }
 
 function configuration(port: number, upstreamPort: number): string {
@@ -110,13 +107,12 @@ function hasNginx(): boolean {
 }
 
 async function startNginx(upstreamPort: number): Promise<Contender> {
-  const folder = await mkdtemp(join(tmpdir(), 'elicitgate-bench-nginx-'));
-  await chmod(folder, 0o755);
+  const folder = temporaryFolder();
   const port = await freePort();
   const file = join(folder, 'nginx.conf');
   await writeFile(file, nginxConfiguration(folder, port, upstreamPort));
   const running = await startListener('nginx', ['-c', file, '-e', 'stderr'], port);
-  return contender(names.nginx, port, running.pid, () => closeAndRemove(running, folder));
+  return contender(names.nginx, port, running.pid, running.close);
 }
 
 /** One worker (the process itself), connections kept alive on both sides, streams not held back. */
@@ -156,9 +152,4 @@ async function contender(
 ): Promise<Contender> {
   const url = `http://127.0.0.1:${port}/mcp`;
   return { name, port, url, pid, tool, session: await openSession(url), close };
-}
-
-async function closeAndRemove(running: Process, folder: string): Promise<void> {
-  await running.close();
-  await rm(folder, { recursive: true });
 }

@@ -3,7 +3,7 @@
  * the request's body whole and writes the answer's bytes as they come, as Elicitgate does, and looks at
  * neither. Usage: `node bench/fastify-pipe.ts PORT UPSTREAM_PORT`.
  */
-import fastify, { type FastifyRequest } from 'fastify';
+import fastify from 'fastify';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
 import type { IncomingHttpHeaders } from 'undici/types/header.js';
@@ -44,15 +44,13 @@ class PipeHandler implements Dispatcher.DispatchHandler {
 const app = fastify({ logger: false });
 app.removeAllContentTypeParsers();
 app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-app.all('/mcp', (request: FastifyRequest, reply) => {
+app.all<{ Body: Buffer | undefined }>('/mcp', (request, reply) => {
   reply.hijack();
   const headers = ['accept', 'content-type', 'mcp-session-id', 'mcp-protocol-version'].flatMap((name) => {
     const value = request.headers[name];
     return typeof value === 'string' ? [name, value] : [];
   });
-  pool.dispatch(
-    { path: '/mcp', method: request.method as Dispatcher.HttpMethod, headers, body: (request.body as Buffer) ?? null },
-    new PipeHandler(reply.raw),
-  );
+  const body = request.body ?? null;
+  pool.dispatch({ path: '/mcp', method: request.method, headers, body }, new PipeHandler(reply.raw));
 });
 await app.listen({ port: port ?? 0, host: '127.0.0.1' });

@@ -27,7 +27,7 @@ export interface Slice {
   readonly p99Ms: number;
 }
 
-type Call = () => Promise<void>;
+type Call = () => Promise<unknown>;
 
 let sockets: Socket[] = [];
 let calls: Call[] = [];
@@ -88,17 +88,17 @@ function caller(socket: Socket, target: Target): Call {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `POST ${target.path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 
-  let answered: PromiseWithResolvers<void> | undefined;
+  let answered: PromiseWithResolvers<undefined> | undefined;
   let answer = newAnswer();
   socket.on('data', (chunk) => {
     if (!answer.add(chunk)) return;
     answer = newAnswer();
-    answered?.resolve();
+    answered?.resolve(undefined);
   });
   socket.on('error', (error) => answered?.reject(error));
   socket.on('end', () => answered?.reject(new Error('the connection was closed in mid-run')));
   return () => {
-    answered = Promise.withResolvers<void>();
+    answered = Promise.withResolvers();
     socket.write(`${head}${before}${(lastId += 1)}${after}`, 'latin1');
     return answered.promise;
   };

@@ -1,17 +1,36 @@
 /**
- * Child processes of the bench: started on a free port, waited for, measured from outside, ended by pid.
+ * Child processes of the bench: started, waited for, measured from outside, ended by their own handle. However
+ * the bench ends, no child and no temporary folder of its own outlives it.
  */
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
 export interface Process {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly close: () => Promise<void>;
+}
+
+const children = new Set<ChildProcess>();
+const folders: string[] = [];
+process.once('exit', () => {
+  for (const child of children) child.kill();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+/** A new folder that is removed when the bench ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'elicitgate-bench-'));
+  folders.push(folder);
+  return folder;
 }
 
 /** The path of a module beside this one. */
@@ -52,10 +71,10 @@ export async function ask<T>(to: Process, message: object): Promise<T> {
     throw new Error(`${to.child.spawnargs.join(' ')} ended instead of answering`);
   });
   try {
-    const answer = once(to.child, 'message', { signal });
+    const answer = once(to.child, 'message', { signal }) as Promise<[T]>;
     to.child.send(message);
     const [value] = await Promise.race([answer, ended]);
-    return value as T;
+    return value;
   } finally {
     over.abort();
     ended.catch(() => {});
@@ -90,6 +109,8 @@ async function listening(process: Process, port: number): Promise<void> {
 
 function own(child: ChildProcess, name: string): Process {
   if (child.pid === undefined) throw new Error(`${name} could not be started`);
+  children.add(child);
+  child.once('exit', () => children.delete(child));
   const close = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exit = once(child, 'exit');

@@ -1,7 +1,7 @@
 /**
  * What an idle stream costs: sessions are opened through Elicitgate, then a GET stream on each, each with
- * its upstream half behind it. Memory is read inside the proxy's process after a garbage collection, so
- * that the difference is the streams' own.
+ * its upstream half behind it. Memory is read inside the proxy's process after a garbage collection. What
+ * an open stream costs is told by the second half of them: the first fill what the start has left free.
  */
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
@@ -27,7 +27,7 @@ interface Memory {
 
 const atOnce = 32;
 
-/** Measures `streams` idle streams; takes a few seconds per thousand. */
+/** Measures `streams` idle streams, an even number; takes a few seconds per thousand. */
 export async function measureStreams(upstreamPort: number, streams: number): Promise<StreamCost> {
   const { process: proxy, port } = await serveElicitgate(upstreamPort, [
     '--expose-gc',
@@ -36,19 +36,22 @@ export async function measureStreams(upstreamPort: number, streams: number): Pro
   ]);
   try {
     const url = `http://127.0.0.1:${port}/mcp`;
+    const half = streams / 2;
     const sessions = await inTurn(streams, () => openSession(url));
-    // One stream beforehand, so that code that is loaded and compiled once is not counted.
-    const first = await openStream(port, await openSession(url));
     const before = await ask<Memory>(proxy, {});
-    const sockets = await inTurn(streams, (index) => openStream(port, sessions[index] ?? {}));
+    const filesBefore = await openFiles(proxy.pid);
+    const sockets = await inTurn(half, (index) => openStream(port, sessions[index] ?? {}));
+    const halfOpen = await ask<Memory>(proxy, {});
+    sockets.push(...(await inTurn(half, (index) => openStream(port, sessions[half + index] ?? {}))));
     const open = await ask<Memory>(proxy, {});
-    for (const socket of [first, ...sockets]) socket.destroy();
-    await fewerFiles(proxy.pid, streams);
+    for (const socket of sockets) socket.destroy();
+    await closed(proxy.pid, filesBefore);
+    await delay(500); // the last of its close events
     const after = await ask<Memory>(proxy, {});
     return {
       streams,
-      rssPerStream: (open.rss - before.rss) / streams,
-      heapPerStream: (open.heapUsed - before.heapUsed) / streams,
+      rssPerStream: (open.rss - halfOpen.rss) / half,
+      heapPerStream: (open.heapUsed - halfOpen.heapUsed) / half,
       heapLeftPerStream: Math.max(0, after.heapUsed - before.heapUsed) / streams,
     };
   } finally {
@@ -67,12 +70,17 @@ async function openStream(port: number, session: Headers): Promise<Socket> {
   return socket;
 }
 
-/** Waits, for at most ten seconds, until a process has as few files open as without `streams` streams. */
-async function fewerFiles(pid: number, streams: number): Promise<void> {
+/** Waits, for at most ten seconds, until a process has no more files open than before. */
+async function closed(pid: number, filesBefore: number): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
-    if ((await readdir(`/proc/${pid}/fd`)).length < streams / 2) return;
+    if ((await openFiles(pid)) <= filesBefore) return;
     await delay(100);
   }
+}
+
+/** Files and sockets that a process has open. */
+async function openFiles(pid: number): Promise<number> {
+  return (await readdir(`/proc/${pid}/fd`)).length;
 }
 
 /** Runs `step` for 0 … count-1, some at once, and gives back what each returned, in order. */

@@ -2,39 +2,48 @@
  * The composition root: from the configuration to the adapters, to the stations, to a server that does
  * not listen yet. The only place that names concrete adapters.
  */
+import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import rateLimit from '@fastify/rate-limit';
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { DestinationStream } from 'pino';
 import type { Config, HttpUpstream } from './config/config.ts';
 import { createAsk } from './elicitation/ask.ts';
 import { createInteractions, type Interactions, type Ticket } from './elicitation/interactions.ts';
 import { createNotices, type Notices } from './elicitation/notices.ts';
-import { err, ok, type Result } from './errors.ts';
+import { err, ok, UnavailableError, type Result } from './errors.ts';
+import { endpointsOf, withoutSlash } from './gateway/endpoint.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createHeartbeat } from './gateway/heartbeat.ts';
 import { protectUpstream, type ProtectedUpstream } from './gateway/protected-upstream.ts';
+import { registerResourceMetadata } from './gateway/resource-metadata.ts';
 import { registerGateway } from './gateway/routes.ts';
 import { createScrubbers } from './gateway/scrubbers.ts';
-import { createServerStreams } from './gateway/server-stream.ts';
+import { createServerStreams } from './gateway/server-streams.ts';
 import { createSessions } from './gateway/sessions.ts';
 import { createAddressGuard } from './identity/addressed.ts';
-import { createLocalIdentity } from './identity/local.ts';
+import { cookieRules } from './identity/cookies.ts';
+import { createIdentity, identityOrigins, type Identity } from './identity/identity.ts';
 import { openAudit } from './operate/audit.ts';
+import { createDrain } from './operate/drain.ts';
 import { createHealthServer } from './operate/health.ts';
 import { createCount } from './operate/limits.ts';
 import { createLog, describeError, type Log } from './operate/log.ts';
 import { createFrame } from './pages/frame.ts';
 import { registerPages, stylePath } from './pages/routes.ts';
 import { styleSheet } from './pages/style-sheet.ts';
-import type { Pages } from './pages/visit.ts';
+import type { PageLinks, Pages } from './pages/visit.ts';
 import { createMemoryStore } from './stores/memory.ts';
 import { openSqliteStore } from './stores/sqlite.ts';
 import type { Clock, Store } from './stores/store.ts';
+import { createOutbound } from './upstreams/outbound.ts';
 import { createStreamableHttpUpstream } from './upstreams/streamable-http.ts';
 import { checkCanary } from './vault/canary.ts';
 import { createKeyRing, type KeyRing } from './vault/key-ring.ts';
 import { createVault, type Vault } from './vault/secrets.ts';
+
+/** Questions, links, notices and logins under way: whoever loses one to a power failure asks or logs in again. Secrets and ended sessions are never among them. */
+const losableKinds = ['interaction/', 'ticket/', 'notice/', 'login/'];
 
 /** What the process lends: nothing below this reads the environment, the clock or a stream by itself. */
 export interface Edge {
@@ -63,8 +72,6 @@ interface Foundation {
   readonly now: Clock;
 }
 
-const closingPollMs = 50;
-
 /** @returns the server, or one sentence that says why it must not start */
 export async function createApp(config: Config, edge: Edge): Promise<Result<App, string>> {
   const log = createLog(config.log, edge.logTo);
@@ -89,7 +96,13 @@ export async function createApp(config: Config, edge: Edge): Promise<Result<App,
     log,
     now: edge.now,
   };
-  return ok(await assemble(foundation, edge));
+  try {
+    return ok(await assemble(foundation, edge));
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    await store.close();
+    return err(`Cannot start: ${error.message} (${describeError(error.cause)}).`);
+  }
 }
 
 async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
@@ -98,18 +111,29 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
     log.error({ reason: describeError(error) }, 'an audit line could not be written');
   });
   const server = createServer(config);
+  const drain = createDrain(server);
   await server.register(rateLimit, { global: false });
   const upstreams = new Map(httpUpstreams(config).map((upstream) => [upstream.name, protectUpstream(config, upstream, createStreamableHttpUpstream(upstream.url, upstream.timeout))]));
-  const gateway = createGateway(foundation, server, audit);
-  const pages = createPages(foundation, server, audit, upstreams);
+  const outbound = createOutbound({ namedOrigins: new Set(identityOrigins(config)), allow: config.outbound.allow });
+  const identity = createIdentity({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, redirectUri: `${config.server.publicUrl.origin}${pagesBase(config)}/auth/callback` });
+  const gateway = createGateway(foundation, server, audit, identity);
+  const pages = createPages(foundation, server, audit, identity, upstreams);
+  const endpoints = endpointsOf(config.server.publicUrl, [...upstreams.values()], config.identity.oauth?.audience);
   const css = styleSheet(config.pages.accent);
   await server.register((child) => {
-    registerGateway(child, gateway, gatewayPaths(config, upstreams), config.server.maxBody);
+    registerGateway(child, gateway, endpoints, config.server.maxBody);
+    if (identity.metadata !== undefined) registerResourceMetadata(child, endpoints, identity.metadata);
     return Promise.resolve();
   });
   await server.register(async (child) => {
     await child.register(formbody);
-    registerPages(child, pages, pagePrefixes(config), css, config.server.publicUrl.protocol === 'https:');
+    await child.register(cookie);
+    registerPages(child, pages, {
+      prefixes: pagePrefixes(config),
+      css,
+      isSecure: config.server.publicUrl.protocol === 'https:',
+      ...(identity.browserLogin === undefined ? {} : { login: { browserLogin: identity.browserLogin, cookies: cookieRules(config.server.publicUrl), base: pagesBase(config), href: loginUrl(config) } }),
+    });
   });
 
   let isClosing = false;
@@ -125,9 +149,9 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
     async close() {
       isClosing = true;
       gateway.streams.endAll();
-      await drain(server, config.server.drain);
+      await drain(config.server.drain);
       gateway.heartbeat.close();
-      await Promise.all([...upstreams.values()].map((upstream) => upstream.adapter.close()));
+      await Promise.all([outbound.close(), ...[...upstreams.values()].map((upstream) => upstream.adapter.close())]);
       await health?.close();
       await store.close();
       audit.close();
@@ -143,7 +167,7 @@ function openStore(config: Config, now: Clock): Result<Store, string> {
       return ok(createMemoryStore(now));
     case 'sqlite':
       try {
-        return ok(openSqliteStore(store.path, namespace, now));
+        return ok(openSqliteStore(store.path, namespace, now, losableKinds));
       } catch (error) {
         return err(`The database ${store.path} cannot be opened (${describeError(error)}). Check that its folder can be written and that the file is an SQLite database.`);
       }
@@ -170,24 +194,29 @@ async function checkKeys(store: Store, ring: KeyRing, config: Config): Promise<s
 
 function createServer(config: Config): FastifyInstance {
   const { trustedProxies } = config.server;
-  return fastify({
+  const server = fastify({
     logger: false,
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     forceCloseConnections: 'idle',
-    routerOptions: { ignoreTrailingSlash: true },
+    // A ticket of any length is one that does not exist.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
     // Together these end a slow sender within ten seconds; Node's own defaults let it stay for minutes.
-    http: { headersTimeout: 8_000, requestTimeout: 9_000, connectionsCheckingInterval: 500 },
+    // Fastify writes its own requestTimeout over the one in `http`.
+    requestTimeout: 9_000,
+    http: { headersTimeout: 8_000, connectionsCheckingInterval: 500 },
   });
+  // Fastify's own answer repeats the whole URL, and a query may hold a token.
+  server.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'));
+  return server;
 }
 
-function createGateway(foundation: Foundation, server: FastifyInstance, audit: Gateway['audit']): Gateway {
+function createGateway(foundation: Foundation, server: FastifyInstance, audit: Gateway['audit'], identity: Identity): Gateway {
   const { config, store, ring, vault, interactions, notices, log, now } = foundation;
   const { calls } = config.limits.perUser;
   const countCall = calls === undefined ? undefined : createCount(server, calls);
-  const identifyLocal = localIdentity(config);
   return {
     addressed: createAddressGuard(config.server),
-    identify: (request) => identifyLocal(request.headers),
+    identify: identity.caller,
     countCall: countCall === undefined ? undefined : (request, principal) => countCall(request, JSON.stringify([principal.issuer, principal.subject])),
     sessions: createSessions(store, ring, config.vault.namespace, now),
     vault,
@@ -204,18 +233,16 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
   };
 }
 
-function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], upstreams: ReadonlyMap<string, ProtectedUpstream>): Pages {
+function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, upstreams: ReadonlyMap<string, ProtectedUpstream>): Pages {
   const { config, ring, vault, interactions, notices, log, now } = foundation;
   const { perUser, perAddress } = config.limits;
   const countPage = createCount(server, perAddress.pages);
   const countSubmission = createCount(server, perUser.submissions);
-  const identifyLocal = localIdentity(config);
+  const links = pageLinks(config, identity);
   return {
     addressed: createAddressGuard(config.server),
-    identify(request: FastifyRequest) {
-      const visitor = identifyLocal(request.headers);
-      return visitor.ok ? visitor : err('not-local');
-    },
+    identify: identity.visitor,
+    all: [...upstreams.values()].flatMap(({ config: upstream, credentials }) => credentials.map((credential) => ({ upstream, credential }))),
     find(name, credentialName) {
       const upstream = upstreams.get(name);
       const credential = upstream?.credentials.find((one) => one.config.name === credentialName);
@@ -231,62 +258,38 @@ function createPages(foundation: Foundation, server: FastifyInstance, audit: Pag
     now,
     countPage: (request) => countPage(request, request.ip),
     countSubmission: (request, principal) => countSubmission(request, JSON.stringify([principal.issuer, principal.subject])),
-    frame: createFrame(config.pages, pagesBase(config), stylePath(styleSheet(config.pages.accent))),
-    connectUrl: (ticketId) => connectUrl(config, ticketId),
-    async renew({ interactionId: _interaction, elicitationId: _elicitation, ...attempt }: Ticket) {
-      return (await interactions.begin(attempt)).ticketId;
+    frame: createFrame(config.pages, links, `${pagesBase(config)}${stylePath(styleSheet(config.pages.accent))}`),
+    links,
+    async renew({ interactionId: _interaction, elicitationId, ...attempt }: Ticket) {
+      return (await interactions.begin(attempt, elicitationId)).ticketId;
     },
   };
-}
-
-function localIdentity(config: Config) {
-  const { local } = config.identity;
-  if (local === undefined) throw new Error('this version knows only identity.local');
-  return createLocalIdentity(local.user);
 }
 
 function httpUpstreams(config: Config): HttpUpstream[] {
   return Object.values(config.upstreams).filter((upstream): upstream is HttpUpstream => upstream.transport === 'streamable-http');
 }
 
-/** Whether or not a proxy in front takes the public URL's path away, the same paths answer. */
-function basePaths(config: Config): string[] {
-  return [...new Set(['', trimSlash(config.server.publicUrl.pathname)])];
-}
-
-function gatewayPaths(config: Config, upstreams: ReadonlyMap<string, ProtectedUpstream>): Map<string, ProtectedUpstream> {
-  const all = [...upstreams.values()];
-  const [only] = all;
-  const own = all.map((upstream): [string, ProtectedUpstream] => [trimSlash(upstream.config.path), upstream]);
-  const paths = all.length === 1 && only !== undefined ? [...own, ['/mcp', only] as const] : own;
-  return new Map(basePaths(config).flatMap((base) => paths.map(([path, upstream]): [string, ProtectedUpstream] => [base + path, upstream])));
-}
-
+/** Whether or not a proxy in front takes the public URL's path away, the same pages answer. */
 function pagePrefixes(config: Config): string[] {
-  return basePaths(config).map((base) => base + trimSlash(config.server.pagesPath));
+  return [...new Set(['', withoutSlash(config.server.publicUrl.pathname)])].map((base) => base + withoutSlash(config.server.pagesPath));
 }
 
 function pagesBase(config: Config): string {
-  return trimSlash(config.server.publicUrl.pathname) + trimSlash(config.server.pagesPath);
+  return withoutSlash(config.server.publicUrl.pathname) + withoutSlash(config.server.pagesPath);
+}
+
+function pageLinks(config: Config, identity: Identity): PageLinks {
+  const base = pagesBase(config);
+  const { browserLogin, logoutUrl } = identity;
+  const signOut = browserLogin !== undefined ? { action: `${base}/auth/logout` } : logoutUrl === undefined ? undefined : { href: logoutUrl };
+  return { connect: (ticketId) => connectUrl(config, ticketId), account: `${base}/account`, login: browserLogin === undefined ? undefined : loginUrl(config), signOut };
+}
+
+function loginUrl(config: Config) {
+  return (here: string, isSwitch = false): string => `${pagesBase(config)}/auth/login?return=${encodeURIComponent(here)}${isSwitch ? '&switch=1' : ''}`;
 }
 
 function connectUrl(config: Config, ticketId: string): string {
   return `${config.server.publicUrl.origin}${pagesBase(config)}/connect/${ticketId}`;
-}
-
-function trimSlash(path: string): string {
-  return path.endsWith('/') ? path.slice(0, -1) : path;
-}
-
-/** Waits for open calls, at most for `drainMs`; connections without one are closed as they fall idle. */
-async function drain(server: FastifyInstance, drainMs: number): Promise<void> {
-  const closeIdle = setInterval(() => {
-    server.server.closeIdleConnections();
-  }, closingPollMs);
-  const cut = setTimeout(() => {
-    server.server.closeAllConnections();
-  }, drainMs);
-  await server.close();
-  clearInterval(closeIdle);
-  clearTimeout(cut);
 }

@@ -32,7 +32,7 @@ process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 
 interface FileOptions {
-  readonly config: readonly string[];
+  readonly config?: readonly string[];
 }
 
 function commandLine(): Command {
@@ -41,7 +41,9 @@ function commandLine(): Command {
     .version(version)
     .exitOverride()
     .showHelpAfterError('(run elicitgate --help for the commands)');
-  withFile(program.command('serve', { isDefault: true }).description('run the proxy')).action(exitWith((options: FileOptions) => serve(options.config)));
+  // The default command gets whatever is no command, too.
+  const serving = withFile(program.command('serve', { isDefault: true }).description('run the proxy (without a command, too)')).allowExcessArguments();
+  serving.action(exitWith((options: FileOptions) => (serving.args.length === 0 ? serve(options) : refuseCommand(serving.args.join(' ')))));
   withFile(program.command('check').description('say what is wrong with a file, or what it means'))
     .option('--offline', 'do not ask the upstreams')
     .option('--json', 'print JSON')
@@ -66,7 +68,7 @@ function commandLine(): Command {
 }
 
 function withFile(command: Command): Command {
-  return command.option('-c, --config <path>', 'a file or a folder of files; may be given several times (default: ./elicitgate.yaml)', (path: string, all: string[]) => [...all, path], []);
+  return command.option('-c, --config <path>', 'a file or a folder of files; may be given several times (default: ./elicitgate.yaml)', (path: string, all: readonly string[] | undefined) => [...(all ?? []), path]);
 }
 
 function port(text: string): number {
@@ -75,8 +77,12 @@ function port(text: string): number {
   return value;
 }
 
-async function serve(paths: readonly string[]): Promise<number> {
-  const config = await load(paths);
+function refuseCommand(words: string): number {
+  return complain([`This version has no command “${words}”. Run elicitgate --help for the commands.`], wrongInput);
+}
+
+async function serve(options: FileOptions): Promise<number> {
+  const config = await load(options.config ?? []);
   if (config === undefined) return wrongInput;
   const { unbuilt } = await import('./config/unbuilt.ts');
   const missing = unbuilt(config);
@@ -101,7 +107,7 @@ async function check(options: FileOptions & { readonly offline?: true; readonly 
   if (options.offline !== true) return complain(['This version checks files only: add --offline.'], wrongInput);
   const { formatProblem } = await import('./config/problem.ts');
   const { loadConfig } = await import('./config/load.ts');
-  const config = loadConfig(options.config, process.env);
+  const config = loadConfig(options.config ?? [], process.env);
   const { formatReport, reportOn } = await import('./operate/check.ts');
   if (options.json === true) {
     print(`${JSON.stringify(config.ok ? reportOn(config.value) : { valid: false, problems: config.error }, undefined, 2)}\n`);
@@ -121,7 +127,7 @@ function keygen(out: string | undefined): number {
   try {
     writeKeyFile(resolve(out), key);
   } catch (error) {
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST' && 'syscall' in error && error.syscall === 'open';
     return complain([isThere ? `${out} is there already, and a key that is overwritten is lost; choose another name.` : `${out} cannot be written (${reasonOf(error)}).`], failedWhileRunning);
   }
   process.stderr.write(`A new key was written to ${out}. Name it in the file: keys: ["\${file:${out}}"]\n`);
@@ -175,7 +181,7 @@ function stopSignal(): Promise<void> {
 function cannotListen(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const { port: taken } = (error ?? {}) as { readonly port?: number };
-  if (code === 'EADDRINUSE') return `Port ${taken ?? ''} is in use by another program; choose another (server.listen in the file, --port for the demo).`;
+  if (code === 'EADDRINUSE') return `Port ${taken ?? ''} is in use by another program; choose another (server.listen or server.admin in the file, --port for the demo).`;
   if (code === 'EACCES') return `Port ${taken ?? ''} may not be used without more rights; choose one above 1023.`;
   return error instanceof Error ? error.message : String(error);
 }

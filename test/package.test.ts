@@ -3,16 +3,16 @@
  * The copy keeps a developer's own dist/ untouched and shows that nothing but tracked sources is needed.
  */
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join, relative } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '..');
 const notSource = ['node_modules', '.git', 'dist', 'data', 'coverage', 'screenshots', '.bench'];
+const quick = { encoding: 'utf8', timeout: 30_000 } as const;
 const example = 'node_modules/elicitgate/config/minimal.yaml';
 
 describe('the package', () => {
@@ -31,13 +31,14 @@ describe('the package', () => {
   });
 
   test('holds the program, the schema, the examples and the documents about it, and nothing else', () => {
-    const sources = globSync('**/*.ts', { cwd: join(root, 'src') });
+    const sources = globSync('**/*.ts', { cwd: join(folder, 'copy/src') });
     const compiled = sources.flatMap((path) => ['.js', '.d.ts'].map((end) => `dist/${path.replace(/\.ts$/, end)}`));
     const expected = [
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
       'bin/elicitgate.js',
+      'config/demo.yaml',
       'config/elicitgate.schema.json',
       'config/example.yaml',
       'config/example/company-ca.pem',
@@ -46,7 +47,9 @@ describe('the package', () => {
       'package.json',
       ...compiled,
     ];
-    assert.deepEqual([...shipped].sort(), expected.sort());
+    const missing = expected.filter((path) => !shipped.includes(path));
+    const uncalledFor = shipped.filter((path) => !expected.includes(path));
+    assert.deepEqual({ missing, uncalledFor }, { missing: [], uncalledFor: [] });
   });
 
   test('checks a file without the network', () => {
@@ -57,7 +60,7 @@ describe('the package', () => {
 
   test('names what a file lacks, and exits with 2', () => {
     const { status, stderr } = elicitgate(installed(), ['check', '--offline', '-c', example], {});
-    assert.match(stderr, /minimal\.yaml:9:11 vault\.keys\.0: .*ELICITGATE_KEY/);
+    assert.match(stderr, /^\S+\/minimal\.yaml:\d+:\d+ vault\.keys\[0\]: the environment variable ELICITGATE_KEY is not set; /);
     assert.equal(status, 2);
   });
 
@@ -70,7 +73,7 @@ describe('the package', () => {
   test('says in one sentence that an older Node will not do', () => {
     const { path, version, args } = olderNode();
     const bin = installed('node_modules/elicitgate/bin/elicitgate.js');
-    const { status, stdout, stderr } = spawnSync(path, [...args, bin, 'demo'], { encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(path, [...args, bin, 'demo'], quick);
     const said = `Elicitgate needs Node 24 or newer; this is ${version}. Install it from https://nodejs.org.\n`;
     assert.deepEqual({ status, stdout, stderr }, { status: 1, stdout: '', stderr: said });
   });
@@ -80,7 +83,7 @@ async function pack(copy: string, destination: string) {
   const isSource = (path: string) => !notSource.includes(relative(root, path));
   await cp(root, copy, { recursive: true, filter: isSource });
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
-  const stdout = await npm(copy, ['pack', '--json', '--silent', '--pack-destination', destination]);
+  const stdout = npm(copy, ['pack', '--json', '--silent', '--pack-destination', destination]);
   // Scripts that run while packing may print before the report.
   const [report] = JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as [
     { readonly filename: string; readonly files: readonly { readonly path: string }[] },
@@ -91,17 +94,19 @@ async function pack(copy: string, destination: string) {
 async function install(tarball: string, into: string): Promise<void> {
   await mkdir(into);
   await writeFile(join(into, 'package.json'), '{ "private": true }\n');
-  await npm(into, ['install', '--prefer-offline', '--no-audit', '--no-fund', '--silent', tarball]);
+  npm(into, ['install', '--prefer-offline', '--no-audit', '--no-fund', '--silent', tarball]);
 }
 
-async function npm(cwd: string, args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)('npm', [...args], { cwd, env: environment() });
+function npm(cwd: string, args: readonly string[]): string {
+  const options = { cwd, env: environment(), encoding: 'utf8', timeout: 300_000 } as const;
+  const { status, stdout, stderr } = spawnSync('npm', [...args], options);
+  assert.equal(status, 0, `npm ${args.join(' ')} failed:\n${stdout}${stderr}`);
   return stdout;
 }
 
 function elicitgate(cwd: string, args: readonly string[], env: Readonly<Record<string, string>>) {
   const program = join(cwd, 'node_modules/.bin/elicitgate');
-  return spawnSync(program, [...args], { cwd, env: { ...environment(), ...env }, encoding: 'utf8' });
+  return spawnSync(program, [...args], { cwd, env: { ...environment(), ...env }, ...quick });
 }
 
 /** This environment with this Node first, and without what a developer may have set for Elicitgate. */
@@ -114,7 +119,7 @@ function environment() {
 function olderNode(): { readonly path: string; readonly version: string; readonly args: readonly string[] } {
   for (const folder of path().filter((one) => basename(one) !== '.bin')) {
     const node = join(folder, 'node');
-    const { stdout, error } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+    const { stdout, error } = spawnSync(node, ['--version'], quick);
     const version = error === undefined ? stdout.trim() : '';
     if (/^v(1[4-9]|2[0-3])\./.test(version)) return { path: node, version, args: [] };
   }

@@ -3,6 +3,8 @@
  * A row that has to change for new code is a decision about the design; change it in its own commit, with the reason.
  */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { basename, dirname, join, matchesGlob } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Module, parseModule, readModules } from './kit/modules.ts';
@@ -34,22 +36,35 @@ const parts = [
   { part: 'main', files: ['src/main.ts'], mayImport: ['errors', 'config', 'commands', 'app', 'stations'] },
 ] as const;
 
-/** What one place alone may do, or nobody in a place; packages are meant by their names. */
+/** What one place alone may import, and what a place may not; a package is meant with its subpaths. */
 const packageRules = [
-  { packages: ['node:sqlite'], only: ['src/stores/sqlite*.ts'], because: 'the store port hides which database it is' },
   {
     packages: ['node:fs', 'node:fs/promises', 'node:net', 'node:http', 'node:https', 'undici', 'fastify'],
     never: ['src/protocol/**'],
     because: 'the protocol is words; it does no I/O',
   },
+  { packages: ['node:sqlite'], only: ['src/stores/sqlite*.ts'], because: 'the store port hides which database it is' },
+  { packages: ['undici'], only: ['src/upstreams/**'], because: 'what goes out goes through the one guarded client' },
   { packages: ['eta'], only: ['src/pages/**'], because: 'HTML is made in one place, which escapes' },
+  { packages: ['commander'], only: ['src/main.ts'], because: 'the command line is read at the edge' },
+  {
+    packages: ['@modelcontextprotocol/sdk'],
+    only: ['src/operate/demo*.ts'],
+    because: 'its schemas drop fields that they do not know, and loading it slows every start',
+  },
 ] as const;
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
 
 const drawers = ['utils', 'util', 'helpers', 'helper', 'common', 'shared', 'types', 'misc', 'lib'];
 const budgets = { fileLines: 350, functionLines: 80, medianLines: 150 };
 
 const root = join(import.meta.dirname, '..');
 const source = readModules(root, ['src/**/*.ts']);
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
 const everything = [...source, ...readModules(root, ['{test,bench,config}/**/*.ts'])];
 
 describe('the shape of the source', () => {
@@ -58,6 +73,9 @@ describe('the shape of the source', () => {
   });
   test('packages that belong to one place are imported there alone', () => {
     assert.deepEqual(source.flatMap(packageBreaches), []);
+  });
+  test('every package that is imported is named in package.json, and src needs none that is for development', () => {
+    assert.deepEqual(everything.flatMap((module) => unnamedPackages(module, manifest)), []);
   });
   test('no imports go in a circle', () => {
     assert.deepEqual(cyclesIn(everything), []);
@@ -102,6 +120,16 @@ describe('the rules themselves', () => {
       'src/protocol/session-token.ts imports node:fs, but the protocol is words; it does no I/O',
     ]);
   });
+  test('a package for development has no place in src', () => {
+    const manifest = { dependencies: { eta: '1' }, devDependencies: { '@types/eta': '1', typescript: '1' } };
+    const text = `import 'eta/core';\nimport 'node:test';\nimport 'typescript';\nimport '@types/eta/x.js';`;
+    const of = (path: string) => unnamedPackages(parseModule(path, text), manifest);
+    assert.deepEqual(of('src/pages/views.ts'), [
+      'src/pages/views.ts imports typescript',
+      'src/pages/views.ts imports @types/eta',
+    ]);
+    assert.deepEqual(of('test/pages/views.test.ts'), []);
+  });
   test('a command may use the app, and a station may use neither', () => {
     assert.deepEqual(breachesOf('src/operate/demo.ts', `import { createApp } from '../app.ts';`), []);
     assert.deepEqual(
@@ -143,6 +171,13 @@ describe('the rules themselves', () => {
       'src/vault/seal.ts:1 seal has 81 lines; at most 80',
     ]);
   });
+  test('a suite may hold many tests, and no test may be long', () => {
+    const body = '  step();\n'.repeat(50);
+    const tests = `test('a', () => {\n${body}});\ntest('b', () => {\n${body}${body}});\n`;
+    assert.deepEqual(breachesOf('src/vault/suite.ts', `function suite() {\n${tests}}`), [
+      'src/vault/suite.ts:54 a function without name has 102 lines; at most 80',
+    ]);
+  });
 });
 
 function partOf(path: string) {
@@ -165,9 +200,18 @@ function packageBreaches({ path, packages }: Module): readonly string[] {
     .filter((rule) => ('only' in rule ? !isIn(rule.only) : isIn(rule.never)))
     .flatMap((rule) =>
       packages
-        .filter((name) => (rule.packages as readonly string[]).includes(name))
+        .filter((name) => rule.packages.some((one) => name === one || name.startsWith(`${one}/`)))
         .map((name) => `${path} imports ${name}, but ${rule.because}`),
     );
+}
+
+function unnamedPackages({ path, packages }: Module, { dependencies, devDependencies }: Manifest): readonly string[] {
+  const named = path.startsWith('src/') ? dependencies : { ...dependencies, ...devDependencies };
+  return packages
+    .filter((name) => !isBuiltin(name))
+    .map((name) => name.split('/').slice(0, name.startsWith('@') ? 2 : 1).join('/'))
+    .filter((name) => !(name in named))
+    .map((name) => `${path} imports ${name}`);
 }
 
 function processBreaches({ path, processAt }: Module): readonly string[] {

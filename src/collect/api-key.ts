@@ -81,10 +81,13 @@ function withoutPrefix(value: string, header: string, before: string | undefined
   return /^\s/.test(rest) ? rest.trim() : headerName;
 }
 
+const controls = /\p{Cc}/u;
+const controlsButLines = /[^\P{Cc}\n\t]/u;
+
 function problemOf(field: CollectedField, value: string): FieldProblem | undefined {
   if (value === '') return 'empty';
   if (value.length > longestField) return 'too-long';
-  if (!value.isWellFormed()) return 'unusable';
+  if (!value.isWellFormed() || (field.multiline ? controlsButLines : controls).test(value)) return 'unusable';
   return field.pattern === undefined || field.pattern.test(value) ? undefined : 'pattern';
 }
 

@@ -41,8 +41,15 @@ export function isLoopbackHost(host: string): boolean {
   return ipaddr.isValid(bare) && ipaddr.process(bare).range() === 'loopback';
 }
 
+/** @returns whether a listening address means every address of this machine */
+export function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
 /** @returns the network as it was written, or the words for what would be right */
 export function parseNetwork(text: string): Result<string, string> {
-  if (ipaddr.isValidCIDR(text) || (ipaddr.isValid(text) && /[.:].*[.:]/.test(text))) return ok(text);
+  // A bare number would be read as an IPv4 address in one part.
+  const isWhole = /[.:].*[.:]/.test(text);
+  if (isWhole && (ipaddr.isValidCIDR(text) || ipaddr.isValid(text))) return ok(text);
   return err('an IP address or a network such as 10.0.0.0/8 or fd00::/8');
 }

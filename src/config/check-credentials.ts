@@ -3,10 +3,9 @@
  * prices that someone can take.
  */
 import { checkHttps } from './check-identity.ts';
-import { isOnThisMachine } from './check-server.ts';
-import type { Meaning, Report } from './meaning.ts';
+import { isOnThisMachine } from './defaults.ts';
 import type { Path } from './problem.ts';
-import type { Sections } from './sections.ts';
+import type { Meaning, Report, Sections } from './sections.ts';
 
 type Credential = NonNullable<Sections['credentials']>[string];
 type Kind<K extends Credential['kind']> = Extract<Credential, { kind: K }>;

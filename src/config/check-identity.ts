@@ -1,11 +1,9 @@
 /**
  * `identity`: exactly one way to know who calls, and none that would take anyone for someone.
  */
-import { formatAddress, isLoopbackHost } from './address.ts';
-import { isWildcard } from './check-server.ts';
-import type { Meaning, Report } from './meaning.ts';
+import { isLoopbackHost, isWildcard } from './address.ts';
 import type { Path } from './problem.ts';
-import type { Sections } from './sections.ts';
+import type { Meaning, Report, Sections } from './sections.ts';
 
 type Identity = NonNullable<Sections['identity']>;
 type Server = NonNullable<Sections['server']>;
@@ -27,10 +25,21 @@ export function checkIdentity({ sections, isUncertain }: Meaning, report: Report
   if (pages?.oauth !== undefined && pages.oauth.login === undefined) {
     report(['identity', 'pages', 'oauth', 'login'], 'missing', 'the client with which people log in on the pages');
   }
+  if (pages !== undefined) checkSamePerson(identity, pages, report);
   const isOpen = server?.trustedProxies.length === 0 && !isUncertain(['server', 'trustedProxies']);
   checkSection(['identity'], identity, isOpen, report);
   if (pages !== undefined) checkSection(['identity', 'pages'], pages, isOpen, report);
   if (identity.local !== undefined && server !== undefined) checkLocal(identity.local, server, report);
+}
+
+/** A person is (issuer, claim), so callers and browsers that are known by two issuers are never the same person. */
+function checkSamePerson(callers: Identity, pages: NonNullable<Identity['pages']>, report: Report): void {
+  const caller = callers.oauth ?? callers.jwtHeader ?? callers.proxyHeaders;
+  for (const mode of pageModes) {
+    const visitor = pages[mode];
+    if (caller === undefined || visitor === undefined || visitor.issuer === caller.issuer) continue;
+    report(['identity', 'pages', mode, 'issuer'], 'another issuer than that of the callers, so nobody would be the same person', `${caller.issuer}, as for the callers`);
+  }
 }
 
 function exactlyOne(path: Path, given: readonly string[], all: readonly string[], report: Report): void {
@@ -45,6 +54,8 @@ function checkSection(path: Path, section: Omit<Identity, 'local' | 'pages'>, is
     if (given !== undefined) checkHttps([...path, mode, 'issuer'], given.issuer, report);
     if (given?.jwksUri !== undefined) checkHttps([...path, mode, 'jwksUri'], given.jwksUri.href, report);
   }
+  const { login } = section.oauth ?? {};
+  if (login !== undefined && !login.scopes.includes('openid')) report([...path, 'oauth', 'login', 'scopes'], 'without openid', 'openid among them; without it the issuer does not say who logged in');
   const proxy = section.proxyHeaders;
   if (proxy === undefined) return;
   if ((proxy.secret === undefined) !== (proxy.secretHeader === undefined)) {
@@ -74,7 +85,7 @@ function checkLocal(local: NonNullable<Identity['local']>, server: Server, repor
   if (isLoopbackHost(listen.host) || (local.container && isWildcard(listen.host))) return;
   report(
     ['server', 'listen'],
-    `${formatAddress(listen)}, with identity.local`,
+    'an address that is not loopback, with identity.local',
     '127.0.0.1:PORT; or identity.local.container: true in a container whose port is published on loopback only',
   );
 }

@@ -1,50 +1,31 @@
-/**
- * Where secrets are put: headers that may be set, fields that exist, and targets that the upstream has.
- * Hop-by-hop headers are those of RFC 9110 §7.6.1; the others here belong to the relay.
- */
-import type { Meaning, Report } from './meaning.ts';
+/** Where secrets are put: headers that may be set, fields that exist, and targets that the upstream has. */
+import { canonicalHeader, isConnectionHeader, isRelayHeader } from './headers.ts';
 import { nearest, type Path } from './problem.ts';
-import type { Sections } from './sections.ts';
+import type { Meaning, Report, Sections } from './sections.ts';
 import type { Template } from './template.ts';
 
 type Credential = NonNullable<Sections['credentials']>[string];
 type Upstream = NonNullable<Sections['upstreams']>[string];
 type Inject = Credential['inject'];
 
-const relayed = new Set([
-  'connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer',
-  'transfer-encoding', 'upgrade', 'expect', 'host', 'origin', 'accept', 'accept-encoding', 'last-event-id',
-]);
-
-/** One spelling for a header: servers read `X_Key` and `x-key` alike. */
-export function canonicalHeader(name: string): string {
-  return name.toLowerCase().replaceAll('_', '-');
-}
-
-/** @returns whether a header belongs to the connection or to MCP itself, so that no file may set it */
-export function isRelayHeader(name: string): boolean {
-  const canonical = canonicalHeader(name);
-  return relayed.has(canonical) || canonical.startsWith('mcp-') || canonical.startsWith('content-');
-}
-
 export function checkInjection(meaning: Meaning, report: Report): void {
   const { credentials = {}, upstreams = {} } = meaning.sections;
   for (const [name, credential] of Object.entries(credentials)) {
     const path = ['credentials', name];
-    checkTargets([...path, 'inject'], credential.inject, credential, meaning, report);
+    checkTargets([...path, 'inject'], credential.inject, credential, report);
     if (credential.kind === 'apiKey' && credential.verify !== undefined && 'url' in credential.verify) {
-      checkHeaders([...path, 'verify', 'headers'], credential.verify.headers, report);
-      checkFields([...path, 'verify', 'headers'], credential.verify.headers, credential, meaning, report);
+      checkHeaders([...path, 'verify', 'headers'], credential.verify.headers, isConnectionHeader, report);
+      checkFields([...path, 'verify', 'headers'], credential.verify.headers, credential, report);
     }
   }
   for (const [name, upstream] of Object.entries(upstreams)) {
     const path = ['upstreams', name];
-    if (upstream.transport !== 'stdio') checkHeaders([...path, 'headers'], upstream.headers, report);
+    if (upstream.transport !== 'stdio') checkHeaders([...path, 'headers'], upstream.headers, isRelayHeader, report);
     for (const [credentialName, inject] of Object.entries(upstream.inject)) {
       const at = [...path, 'inject', credentialName];
       if (!meaning.credentialNames.includes(credentialName)) report(at, 'no such credential', suggestion(credentialName, meaning.credentialNames));
       const credential = own(credentials, credentialName);
-      if (credential !== undefined) checkTargets(at, inject, credential, meaning, report);
+      if (credential !== undefined) checkTargets(at, inject, credential, report);
       if (upstream.transport !== 'stdio' && hasAny(inject.env)) report([...at, 'env'], `env for a ${upstream.transport} upstream`, 'headers, query, arguments or meta; env is for stdio');
     }
     checkReach(path, name, upstream, meaning, report);
@@ -62,19 +43,19 @@ export function suggestion(name: string, known: readonly string[]): string {
   return known.length === 0 ? 'a credential of the section credentials' : `one of ${known.join(', ')}`;
 }
 
-function checkTargets(path: Path, inject: Inject, credential: Credential, meaning: Meaning, report: Report): void {
-  checkHeaders([...path, 'headers'], inject.headers, report);
+function checkTargets(path: Path, inject: Inject, credential: Credential, report: Report): void {
+  checkHeaders([...path, 'headers'], inject.headers, isRelayHeader, report);
   for (const target of ['headers', 'query', 'arguments', 'meta', 'env'] as const) {
-    checkFields([...path, target], inject[target], credential, meaning, report);
+    checkFields([...path, target], inject[target], credential, report);
   }
 }
 
-function checkHeaders(path: Path, headers: Readonly<Record<string, unknown>>, report: Report): void {
+function checkHeaders(path: Path, headers: Readonly<Record<string, unknown>>, isReserved: (name: string) => boolean, report: Report): void {
   const seen = new Map<string, string>();
   for (const name of Object.keys(headers)) {
     const canonical = canonicalHeader(name);
     const first = seen.get(canonical);
-    if (isRelayHeader(name)) report([...path, name], `${name}, a header of the connection or of MCP itself`, 'another header');
+    if (isReserved(name)) report([...path, name], `${name}, a header of the connection or of MCP itself`, 'another header');
     if (first !== undefined) report([...path, name], `${name}, the same header as ${first}`, 'each header once');
     seen.set(canonical, name);
   }
@@ -92,13 +73,12 @@ function fieldsOf(credential: Credential): readonly string[] {
   }
 }
 
-function checkFields(path: Path, templates: Readonly<Record<string, Template>>, credential: Credential, meaning: Meaning, report: Report): void {
+function checkFields(path: Path, templates: Readonly<Record<string, Template>>, credential: Credential, report: Report): void {
   const known = fieldsOf(credential);
   for (const [key, template] of Object.entries(templates)) {
     const at = [...path, key];
     for (const field of template.fields.filter((name) => !known.includes(name))) {
-      const found = meaning.isFromOutside(at) ? '[set], which names an unknown field' : `{${field}}, an unknown field`;
-      report(at, found, `a template of ${known.map((name) => `{${name}}`).join(', ')}`);
+      report(at, `{${field}}, an unknown field`, `a template of ${known.map((name) => `{${name}}`).join(', ')}`);
     }
   }
 }
@@ -126,13 +106,20 @@ function checkReach(path: Path, name: string, upstream: Upstream, { sections, is
 
 /** @returns the credentials that a list of requirements names */
 export function namesIn(requires: Upstream['rules'][number]['requires']): readonly string[] {
-  return requires.flatMap(alternatives);
+  return requires.flatMap(alternatives).map(({ name }) => name);
+}
+
+interface Alternative {
+  readonly name: string;
+  /** Where the name stands, below the requirement. */
+  readonly at: Path;
 }
 
 /** @returns the credentials any one of which meets the requirement */
-export function alternatives(requirement: Upstream['rules'][number]['requires'][number]): readonly string[] {
-  if (typeof requirement === 'string') return [requirement];
-  return 'anyOf' in requirement ? requirement.anyOf : [requirement.credential];
+export function alternatives(requirement: Upstream['rules'][number]['requires'][number]): readonly Alternative[] {
+  if (typeof requirement === 'string') return [{ name: requirement, at: [] }];
+  if ('anyOf' in requirement) return requirement.anyOf.map((name, index) => ({ name, at: ['anyOf', index] }));
+  return [{ name: requirement.credential, at: ['credential'] }];
 }
 
 function hasAny(map: Readonly<Record<string, unknown>>): boolean {

@@ -1,35 +1,17 @@
 /**
  * `server`, `vault` and `audit`: addresses that browsers may be sent to, and stores that are safe there.
  */
-import { formatAddress, isLoopbackHost } from './address.ts';
-import type { Meaning, Report } from './meaning.ts';
-import type { Sections } from './sections.ts';
+import { isLoopbackHost, isWildcard } from './address.ts';
+import { isOnThisMachine } from './defaults.ts';
+import type { Meaning, Report, Sections } from './sections.ts';
 
 type Server = NonNullable<Sections['server']>;
-
-/**
- * What browsers and clients type, when the file does not say it.
- *
- * @returns http and the listening address; a wildcard address means this machine
- */
-export function defaultPublicUrl(listen: Server['listen']): URL {
-  const host = isWildcard(listen.host) ? 'localhost' : listen.host;
-  return new URL(`http://${formatAddress({ host, port: listen.port })}`);
-}
-
-export function isWildcard(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
-}
-
-/** @returns whether only browsers and clients on this machine can reach the pages */
-export function isOnThisMachine(server: Server): boolean {
-  return isLoopbackHost((server.publicUrl ?? defaultPublicUrl(server.listen)).hostname);
-}
+type Local = NonNullable<Sections['identity']>['local'];
 
 export function checkServer({ sections, isUncertain }: Meaning, report: Report): void {
   const { server, vault, audit, identity } = sections;
   if (server !== undefined) {
-    checkPublicUrl(server, identity?.local?.container === true, report);
+    checkPublicUrl(server, identity?.local, report);
     if (!isUncertain(['server', 'listen'])) checkAdmin(server, report);
     if (vault?.store.kind === 'memory' && !isOnThisMachine(server)) {
       report(['vault', 'store'], 'memory: behind a public address', 'sqlite:PATH or another store that outlives the process; memory: is for this machine only');
@@ -48,14 +30,14 @@ export function checkServer({ sections, isUncertain }: Meaning, report: Report):
   }
 }
 
-function checkPublicUrl(server: Server, isContainer: boolean, report: Report): void {
+function checkPublicUrl(server: Server, local: Local, report: Report): void {
   const { publicUrl, listen } = server;
   if (publicUrl === undefined) {
-    const isReachable = isLoopbackHost(listen.host) || (isContainer && isWildcard(listen.host));
+    const isReachable = isLoopbackHost(listen.host) || (local?.container === true && isWildcard(listen.host));
     if (!isReachable) {
-      report(['server', 'publicUrl'], `missing, while listen is ${formatAddress(listen)}`, 'the https URL that browsers and clients type');
+      report(['server', 'publicUrl'], 'missing, while listen is not loopback', 'the https URL that browsers and clients type');
     }
-  } else if (publicUrl.protocol !== 'https:' && !isLoopbackHost(publicUrl.hostname)) {
+  } else if (local === undefined && publicUrl.protocol !== 'https:' && !isLoopbackHost(publicUrl.hostname)) {
     report(['server', 'publicUrl'], 'http on an address that is not loopback', 'https, because people type secrets there');
   }
 }
@@ -63,6 +45,6 @@ function checkPublicUrl(server: Server, isContainer: boolean, report: Report): v
 function checkAdmin({ admin, listen }: Server, report: Report): void {
   if (admin === false || admin.port === 0 || admin.port !== listen.port) return;
   if (admin.host === listen.host || isWildcard(admin.host) || isWildcard(listen.host)) {
-    report(['server', 'admin'], `${formatAddress(admin)}, where listen is ${formatAddress(listen)}`, 'another port, or false');
+    report(['server', 'admin'], 'the port of server.listen', 'another port, or false');
   }
 }

@@ -2,10 +2,11 @@
  * `upstreams`: each at a path of its own, rules that name what exists, client headers that may pass,
  * and processes that do not share people's secrets.
  */
-import { alternatives, canonicalHeader, isRelayHeader, own, suggestion } from './check-injection.ts';
-import type { Meaning, Report } from './meaning.ts';
+import { alternatives, own, suggestion } from './check-injection.ts';
+import { upstreamPath } from './defaults.ts';
+import { canonicalHeader, isRelayHeader } from './headers.ts';
 import type { Path } from './problem.ts';
-import type { Sections } from './sections.ts';
+import type { Meaning, Report, Sections } from './sections.ts';
 
 type Credentials = NonNullable<Sections['credentials']>;
 type Upstream = NonNullable<Sections['upstreams']>[string];
@@ -13,11 +14,6 @@ type Rule = Upstream['rules'][number];
 
 /** Where the pages and metadata of Elicitgate itself are. */
 const ownPaths = ['/connect', '/oauth', '/auth', '/account', '/webhooks', '/assets', '/client.json', '/client-jwks.json'];
-
-/** @returns where an upstream answers below publicUrl */
-export function upstreamPath(name: string, upstream: Pick<Upstream, 'path'>): string {
-  return upstream.path ?? `/${name}/mcp`;
-}
 
 export function checkUpstreams(meaning: Meaning, report: Report): void {
   const { upstreams = {}, credentials = {} } = meaning.sections;
@@ -80,26 +76,26 @@ function checkRule(path: Path, rule: Rule, upstream: Upstream, meaning: Meaning,
   const headers = new Map<string, string>();
   rule.requires.forEach((requirement, index) => {
     const at = [...path, 'requires', index];
-    for (const name of alternatives(requirement)) {
-      if (!meaning.credentialNames.includes(name)) report(at, `${name}, no such credential`, suggestion(name, meaning.credentialNames));
+    for (const { name, at: below } of alternatives(requirement)) {
+      if (!meaning.credentialNames.includes(name)) report([...at, ...below], `${name}, no such credential`, suggestion(name, meaning.credentialNames));
     }
     if (typeof requirement !== 'string' && 'credential' in requirement) {
       const kind = own(credentials, requirement.credential)?.kind;
-      if (kind !== undefined && kind !== 'oauth') report(at, `scopes of ${requirement.credential}, which is of kind ${kind}`, 'a credential of kind oauth');
+      if (kind !== undefined && kind !== 'oauth') report([...at, 'credential'], `${requirement.credential}, a credential of kind ${kind}`, 'a credential of kind oauth');
     }
-    checkClash(at, alternatives(requirement), upstream, credentials, headers, report);
+    checkClash(at, requirement, upstream, credentials, headers, report);
   });
 }
 
 /** Two credentials that one call needs cannot both be put into one header. */
-function checkClash(at: Path, names: readonly string[], upstream: Upstream, credentials: Credentials, owners: Map<string, string>, report: Report): void {
+function checkClash(at: Path, requirement: Rule['requires'][number], upstream: Upstream, credentials: Credentials, owners: Map<string, string>, report: Report): void {
   const mine = new Map<string, string>();
-  for (const name of names) {
+  for (const { name, at: below } of alternatives(requirement)) {
     const inject = own(upstream.inject, name) ?? own(credentials, name)?.inject;
     for (const header of Object.keys(inject?.headers ?? {})) {
       const owner = owners.get(canonicalHeader(header));
       if (owner !== undefined && owner !== name) {
-        report(at, `${name} and ${owner} both inject the header ${header}`, 'a header for each, for instance through inject of this upstream');
+        report([...at, ...below], `${name} and ${owner} both inject the header ${header}`, 'a header for each, for instance through inject of this upstream');
       }
       mine.set(canonicalHeader(header), name);
     }

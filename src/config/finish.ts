@@ -4,9 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { defaultPublicUrl } from './check-server.ts';
-import { upstreamPath } from './check-upstreams.ts';
 import type { Config, Credential, Upstream } from './config.ts';
+import { publicUrlOf, upstreamPath } from './defaults.ts';
 import { logoType } from './files.ts';
 import type { ParsedFile } from './schema.ts';
 
@@ -19,7 +18,7 @@ export function finish(file: ParsedFile, folder: string): Config {
   const mediaType = logo === undefined ? undefined : logoType(logo);
   return {
     ...file,
-    server: { ...server, publicUrl: server.publicUrl ?? defaultPublicUrl(server.listen) },
+    server: { ...server, publicUrl: publicUrlOf(server) },
     vault: vault.store.kind === 'sqlite' ? { ...vault, store: { kind: 'sqlite', path: resolve(folder, vault.store.path) } } : vault,
     credentials: mapRecord(file.credentials, finishCredential),
     upstreams: mapRecord(file.upstreams, (name, upstream): Upstream => ({

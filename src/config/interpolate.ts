@@ -31,7 +31,9 @@ export function interpolate(tree: Tree, env: Env): { readonly tree: Tree; readon
     const folder = dirname(scalar.at.file);
     const filled = fill(scalar.value, env, (file) => readFileSync(resolve(folder, file), 'utf8'));
     if (filled.ok) return { ...scalar, value: filled.value.text, ...(filled.value.isFromOutside && { isFromOutside: true }) };
-    problems.push(...filled.error.map((wrong) => ({ ...scalar.at, path: formatPath(path), ...wrong })));
+    const isKey = path[0] === 'vault' && path[1] === 'keys';
+    const remedy = (right: string) => (isKey ? `${right}; \`elicitgate keygen\` prints a key` : right);
+    problems.push(...filled.error.map(({ found, right }) => ({ ...scalar.at, path: formatPath(path), found, right: remedy(right) })));
     return { ...scalar, isFromOutside: true };
   };
   return { tree: mapScalars(tree, replace), problems };
@@ -79,7 +81,7 @@ function lookUp(expression: string, env: Env, readFile: (path: string) => string
   if (value !== undefined) return ok(value);
   return err({
     found: `the environment variable ${name} is not set`,
-    right: `set ${name}, or give a default: \${${name}:-default}`,
+    right: `set ${name}, or write \${${name}:-…} with a default`,
   });
 }
 

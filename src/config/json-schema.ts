@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import { fileSchema } from './schema.ts';
+import { namePattern } from './values.ts';
 
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
@@ -18,12 +19,11 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | JsonSchema;
+  readonly propertyNames?: JsonSchema;
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
 }
-
-type Mutable = { -readonly [K in keyof JsonSchema]: JsonSchema[K] };
 
 const fromOutside = '\\$\\{';
 
@@ -34,20 +34,39 @@ export function plainSchema(): JsonSchema {
 
 /** @returns the schema as `elicitgate schema` prints it and the package ships it */
 export function jsonSchema(): JsonSchema {
-  const schema = z.toJSONSchema(fileSchema, {
-    io: 'input',
-    target: 'draft-7',
-    override: ({ jsonSchema: node }) => forEditors(node as Mutable),
-  });
-  return { ...(schema as JsonSchema), title: 'Elicitgate configuration', description: 'One file describes everything: elicitgate.yaml.' };
+  const title = 'Elicitgate configuration';
+  const description = 'One file describes everything: elicitgate.yaml.';
+  const { $schema, ...schema } = forEditors(plainSchema());
+  return { $schema, title, description, ...schema };
 }
 
-function forEditors(node: Mutable): void {
-  if (node.additionalProperties === false) node['patternProperties'] = { '^x-': {} };
-  if (node.pattern !== undefined) node.pattern = `(?:${node.pattern})|${fromOutside}`;
-  if (node.enum !== undefined) {
-    node.anyOf = [{ enum: node.enum }, { type: 'string', pattern: fromOutside }];
-    delete node.enum;
-    delete node.type;
-  }
+/** Children first, then what the node itself allows beyond the definitions. */
+function forEditors(schema: JsonSchema): JsonSchema {
+  const { enum: values, type, pattern, propertyNames, ...rest } = mapChildren(schema, forEditors);
+  const names = propertyNames?.pattern;
+  const isOpen = schema.additionalProperties === false || names?.includes(namePattern) === true;
+  const narrowed =
+    values === undefined
+      ? { ...(type !== undefined && { type }), ...(pattern !== undefined && { pattern: `(?:${pattern})|${fromOutside}` }) }
+      : { anyOf: [{ enum: values }, { type: 'string', pattern: fromOutside }] };
+  return {
+    ...narrowed,
+    ...rest,
+    ...(names !== undefined && { propertyNames: { type: 'string', pattern: names.includes(namePattern) ? `(?:${names})|^x-` : names } }),
+    ...(isOpen && { patternProperties: { '^x-': {} } }),
+  };
+}
+
+function mapChildren(schema: JsonSchema, map: (child: JsonSchema) => JsonSchema): JsonSchema {
+  const { properties, additionalProperties, items, anyOf, oneOf } = schema;
+  return {
+    ...schema,
+    ...(properties !== undefined && {
+      properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, map(child)])),
+    }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: map(additionalProperties) }),
+    ...(items !== undefined && { items: map(items) }),
+    ...(anyOf !== undefined && { anyOf: anyOf.map(map) }),
+    ...(oneOf !== undefined && { oneOf: oneOf.map(map) }),
+  };
 }

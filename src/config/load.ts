@@ -26,7 +26,7 @@ export const defaultFile = './elicitgate.yaml';
  * @returns the configuration, or all problems in the order of the files
  */
 export function loadConfig(paths: readonly string[], env: Env): Result<Config, readonly Problem[]> {
-  const { trees, problems } = readAll(paths.length === 0 ? [defaultFile] : paths);
+  const { files, trees, problems } = readAll(paths.length === 0 ? [defaultFile] : paths);
   const first = trees[0];
   if (first === undefined) return err(problems);
   const merged = mergeAll(trees);
@@ -37,7 +37,7 @@ export function loadConfig(paths: readonly string[], env: Env): Result<Config, r
   const reported = new Set(early.map((problem) => problem.path));
   const late = findings.map((finding) => locate(finding, resolved.tree)).filter((problem) => !reported.has(problem.path));
   const all = [...early, ...late];
-  if (file === undefined || all.length > 0) return err(inOrder(all));
+  if (file === undefined || all.length > 0) return err(inOrder(all, files));
   return ok(finish(file, resolve(dirname(first.at.file))));
 }
 
@@ -60,32 +60,41 @@ function locate(finding: Finding, tree: Tree): Problem {
   return { ...placeOf(tree, finding.path, isKey), path: formatPath(finding.path), found: finding.found, right: finding.right };
 }
 
-function inOrder(problems: readonly Problem[]): readonly Problem[] {
-  const files = [...new Set(problems.map((problem) => problem.file))];
+function inOrder(problems: readonly Problem[], files: readonly string[]): readonly Problem[] {
   return problems.toSorted(
     (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
   );
 }
 
-function readAll(paths: readonly string[]): { readonly trees: readonly MapTree[]; readonly problems: readonly Problem[] } {
+interface Read {
+  /** All that were tried, in order. */
+  readonly files: readonly string[];
+  readonly trees: readonly MapTree[];
+  readonly problems: readonly Problem[];
+}
+
+function readAll(paths: readonly string[]): Read {
   const trees: MapTree[] = [];
   const problems: Problem[] = [];
-  for (const path of paths) {
-    const files = expand(path);
-    if (!files.ok) problems.push(files.error);
-    for (const file of files.ok ? files.value : []) {
-      const text = readText(file);
-      if (!text.ok) {
-        problems.push(text.error);
-        continue;
-      }
-      const read = readTree(text.value, file);
-      problems.push(...read.problems);
-      if (read.tree?.kind === 'map') trees.push(read.tree);
-      else if (read.tree !== undefined) problems.push(wholeFile(file, 'no map of keys', 'a map that begins with version: 1'));
+  const files = paths.flatMap((path) => {
+    const expanded = expand(path);
+    if (expanded.ok) return expanded.value;
+    problems.push(expanded.error);
+    return [path];
+  });
+  const unreadable = new Set(problems.map((problem) => problem.file));
+  for (const file of files.filter((name) => !unreadable.has(name))) {
+    const text = readText(file);
+    if (!text.ok) {
+      problems.push(text.error);
+      continue;
     }
+    const read = readTree(text.value, file);
+    problems.push(...read.problems);
+    if (read.tree?.kind === 'map') trees.push(read.tree);
+    else if (read.tree !== undefined) problems.push(wholeFile(file, 'no map of keys', 'a map that begins with version: 1'));
   }
-  return { trees, problems };
+  return { files, trees, problems };
 }
 
 function expand(path: string): Result<readonly string[], Problem> {

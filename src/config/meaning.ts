@@ -8,26 +8,15 @@ import { checkIdentity } from './check-identity.ts';
 import { checkInjection } from './check-injection.ts';
 import { checkServer } from './check-server.ts';
 import { checkUpstreams } from './check-upstreams.ts';
-import type { Finding, Path } from './problem.ts';
-import type { Sections } from './sections.ts';
-
-export interface Meaning {
-  readonly sections: Sections;
-  /** All names that the file gives to credentials, also to those that are wrong. */
-  readonly credentialNames: readonly string[];
-  /** Whether a value came from the environment or a file, so that no message may quote from it. */
-  readonly isFromOutside: (path: Path) => boolean;
-  /** Whether something at, above or below the path was left out because it is wrong. */
-  readonly isUncertain: (path: Path) => boolean;
-}
-
-export type Report = (path: Path, found: string, right: string) => void;
+import type { Finding } from './problem.ts';
+import type { Meaning, Report } from './sections.ts';
 
 /** @returns everything that does not fit together */
 export function checkMeaning(meaning: Meaning): readonly Finding[] {
   const findings: Finding[] = [];
   const report: Report = (path, found, right) => {
-    if (!meaning.isUncertain(path)) findings.push({ path, found, right });
+    if (meaning.isUncertain(path)) return;
+    findings.push({ path, found: meaning.isFromOutside(path) ? '[set]' : found, right });
   };
   for (const check of [checkServer, checkIdentity, checkCredentials, checkUpstreams, checkInjection]) check(meaning, report);
   return findings;

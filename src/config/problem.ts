@@ -47,7 +47,7 @@ export function describe(value: unknown, isSecret: boolean): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object') return Object.keys(value).length === 0 ? 'an empty map' : 'a map';
   if (isSecret) return '[set]';
-  if (typeof value !== 'string') return String(value);
+  if (typeof value !== 'string') return JSON.stringify(value);
   if (value === '') return 'an empty text';
   const shown = hideUrlSecrets(value);
   return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 80)}…` : shown);
@@ -67,7 +67,8 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const candidate of known) {
     const distance = editDistance(flat(name), flat(candidate));
-    if (distance <= Math.max(1, Math.floor(candidate.length / 3)) && distance < (best?.distance ?? Infinity)) {
+    const isNear = distance <= Math.max(1, Math.floor(candidate.length / 3)) && distance < candidate.length;
+    if (isNear && distance < (best?.distance ?? Infinity)) {
       best = { name: candidate, distance };
     }
   }

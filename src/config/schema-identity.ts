@@ -3,10 +3,7 @@
  * that there is exactly one is checked where the meaning of the file is (meaning.ts).
  */
 import * as z from 'zod';
-import { headerName, issuer, secret, urlPath, webUrl, words } from './values.ts';
-
-const audience = () =>
-  z.union([words().transform((one): readonly string[] => [one]), z.array(words()).min(1).readonly()]);
+import { audience, headerName, issuer, secret, urlPath, webUrl, words } from './values.ts';
 
 const claimName = () => words();
 
@@ -64,9 +61,9 @@ const local = z.strictObject({
 });
 
 const pages = z.strictObject({
-  oauth: oauth.exactOptional().describe('People log in at this issuer.'),
-  jwtHeader: jwtHeader.exactOptional().describe('A proxy before the pages sends a signed assertion.'),
-  proxyHeaders: proxyHeaders.exactOptional().describe('A trusted proxy before the pages names the person.'),
+  oauth: oauth.exactOptional().describe('People log in at this issuer; keys as in identity.oauth.'),
+  jwtHeader: jwtHeader.exactOptional().describe('A proxy before the pages sends a signed assertion; keys as in identity.jwtHeader.'),
+  proxyHeaders: proxyHeaders.exactOptional().describe('A trusted proxy before the pages names the person; keys as in identity.proxyHeaders.'),
 });
 
 export const identity = z.strictObject({

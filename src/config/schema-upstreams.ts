@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { inject } from './schema-credentials.ts';
-import { globs, headerName, headers, key, path, pattern, text, urlPath, variables, waiting, webUrl, words } from './values.ts';
+import { audience, globs, headerName, headers, key, path, pattern, text, urlPath, variables, waiting, webUrl, words } from './values.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
@@ -23,7 +23,7 @@ const conditions = () => z.record(words(), z.union([scalar, z.array(scalar).min(
 
 const when = z.strictObject({
   arguments: conditions().exactOptional().describe('Conditions on the call’s arguments, by dotted path or JSON pointer.'),
-  claims: conditions().exactOptional().describe('Conditions on the caller’s claims, by dotted path or JSON pointer.'),
+  claims: conditions().exactOptional().describe('Conditions on the caller’s claims, written likewise.'),
 });
 
 const requirement = z.union([
@@ -42,7 +42,7 @@ const rule = z.strictObject({
   resources: globs().exactOptional().describe('URIs of resources, with the same wildcards.'),
   prompts: globs().exactOptional().describe('Names of prompts, with the same wildcards.'),
   when: when.exactOptional().describe('The rule applies only when all of these hold.'),
-  unless: when.exactOptional().describe('The rule does not apply when all of these hold.'),
+  unless: when.exactOptional().describe('The rule does not apply when all of these hold; keys as in when.'),
   requires: z.array(requirement).min(1).describe('The credentials that a matching call needs.'),
 });
 
@@ -56,7 +56,7 @@ const rejected = z.strictObject({
 const any = {
   title: text().exactOptional().describe('What people know it by; by default the name.'),
   path: urlPath().exactOptional().describe('Where it answers below publicUrl; by default /{name}/mcp.'),
-  audience: z.array(words()).min(1).exactOptional().describe('Token audience for this upstream, instead of identity.oauth.audience.'),
+  audience: audience().exactOptional().describe('Token audience for this upstream, instead of identity.oauth.audience.'),
   delivery: z.enum(['error', 'hold']).exactOptional().describe('For this upstream, instead of elicitation.delivery.'),
   fallback: z.enum(['text', 'refuse']).exactOptional().describe('For this upstream, instead of elicitation.fallback.'),
   attach: z
@@ -68,7 +68,7 @@ const any = {
     .describe('A file that answers initialize, discover and lists while the person has no credential.'),
   timeout: waiting().prefault('10m').describe('How long one call may take.'),
   rules: z.array(rule).prefault([]).describe('Which calls need what; every rule that matches adds its requirements.'),
-  inject: z.record(key(), inject).prefault({}).describe('By credential: where it is put here, instead of the credential’s own.'),
+  inject: z.record(key(), inject).prefault({}).describe('By credential: where it is put here, instead of the credential’s own; keys as in credentials.NAME.inject.'),
   rejected: rejected.exactOptional().describe('How this upstream says "bad credential"; by default with status 401.'),
 };
 

@@ -83,20 +83,23 @@ const vaultKey = () =>
 
 const someKeys = 'a list with at least one key: `elicitgate keygen` prints one';
 
-const vault = z.strictObject({
-  store: store()
-    .prefault('sqlite:./data/elicitgate.db')
-    .meta({ writeOnly: true })
-    .describe('Where records are kept: memory:, sqlite:PATH, postgres://… or redis://….'),
-  keys: z
-    .array(vaultKey(), { error: someKeys })
-    .min(1, someKeys)
-    .describe('Keys of 32 random bytes in base64, as `elicitgate keygen` makes them; the first seals, all open.'),
-  namespace: words().prefault('default').describe('Keeps several installations in one database apart.'),
-  cacheFor: duration().prefault('30s').describe('How long opened secrets stay in memory; 0s for never.'),
-  deleteUnusedAfter: lifetime().prefault('365d').describe('A secret that nobody uses for so long is deleted.'),
-  migrate: z.boolean().exactOptional().describe('PostgreSQL: false when `elicitgate migrate` prepares the tables.'),
-});
+const vault = z.strictObject(
+  {
+    store: store()
+      .prefault('sqlite:./data/elicitgate.db')
+      .meta({ writeOnly: true })
+      .describe('Where records are kept: memory:, sqlite:PATH, postgres://… or redis://….'),
+    keys: z
+      .array(vaultKey(), { error: someKeys })
+      .min(1, someKeys)
+      .describe('Keys of 32 random bytes in base64, as `elicitgate keygen` makes them; the first seals, all open.'),
+    namespace: words().prefault('default').describe('Keeps several installations in one database apart.'),
+    cacheFor: duration().prefault('30s').describe('How long opened secrets stay in memory; 0s for never.'),
+    deleteUnusedAfter: lifetime().prefault('365d').describe('A secret that nobody uses for so long is deleted.'),
+    migrate: z.boolean().exactOptional().describe('PostgreSQL: false when `elicitgate migrate` prepares the tables.'),
+  },
+  { error: 'a map with keys; `elicitgate keygen` prints a key' },
+);
 
 const elicitation = z.strictObject({
   delivery: z
@@ -148,7 +151,7 @@ const pages = z.strictObject({
     .array(z.strictObject({ title: text().describe('The words of the link.'), url: link().describe('Where it leads.') }))
     .prefault([])
     .describe('Links at the foot of every page.'),
-  locales: z.array(z.enum(locales)).min(1).prefault(['en', 'de']).describe('Languages of the pages; by default all that ship.'),
+  locales: z.array(z.enum(locales)).min(1).prefault([...locales]).describe('Languages of the pages; by default all that ship.'),
 });
 
 const count = () => z.int().min(1);
@@ -192,7 +195,7 @@ export const fileSchema = z.strictObject({
   version: z.literal(1, { error: '1, the version that this program reads' }).describe('The version of this format.'),
   server: server.prefault({}).describe('Where Elicitgate listens and how it is reached.'),
   identity: identity.describe('Who calls: exactly one of oauth, jwtHeader, proxyHeaders and local.'),
-  vault: vault.prefault({ keys: [] }).describe('Where secrets are kept and how they are sealed.'),
+  vault: vault.describe('Where secrets are kept and how they are sealed.'),
   elicitation: elicitation.prefault({}).describe('How people are asked.'),
   credentials: credentials.prefault({}).describe('What people must provide, by name.'),
   payments: payments.exactOptional().describe('The accounts of payment providers.'),

@@ -3,7 +3,7 @@
  * the sections, credentials and upstreams that are right by themselves, so that their meaning can be
  * checked in the same run.
  */
-import type * as z from 'zod';
+import * as z from 'zod';
 import { describe, nearest, type Finding, type Path } from './problem.ts';
 import { hintsFor, type Hints } from './hints.ts';
 import { fileSchema, type ParsedFile } from './schema.ts';
@@ -11,6 +11,19 @@ import { toPlain, treeAt, type Tree } from './tree.ts';
 
 /** What is right by itself. */
 export type Sections = Partial<ParsedFile>;
+
+/** What the checks of the meaning look at. */
+export interface Meaning {
+  readonly sections: Sections;
+  /** All names that the file gives to credentials, also to those that are wrong. */
+  readonly credentialNames: readonly string[];
+  /** Whether a value came from the environment or a file, so that no message may quote from it. */
+  readonly isFromOutside: (path: Path) => boolean;
+  /** Whether something at, above or below the path was left out because it is wrong. */
+  readonly isUncertain: (path: Path) => boolean;
+}
+
+export type Report = (path: Path, found: string, right: string) => void;
 
 type Issue = z.core.$ZodIssue;
 type Data = Record<string | number, unknown>;
@@ -36,14 +49,20 @@ export function checkSections(tree: Tree): Checked {
 
 /** Keys beginning with `x-` are taken out where the schema does not know them, then it is asked again. */
 function parse(plain: unknown): { readonly file?: ParsedFile; readonly issues: readonly Issue[] } {
-  const result = fileSchema.safeParse(plain, { error: (issue) => rightWords(issue as Issue) });
+  // A file is parsed once: compiling a parser for it would take longer than it saves.
+  const result = fileSchema.safeParse(plain, { error: (issue) => rightWords(issue as Issue), jitless: true });
   if (result.success) return { file: result.data, issues: [] };
   const issues = result.error.issues.flatMap((issue) => flatten(issue));
-  const extensions = issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys' ? issue.keys.filter((key) => key.startsWith('x-')).map((key) => ({ path: issue.path, key })) : [],
-  );
-  for (const { path, key } of extensions) remove(plain, [...(path as Path), key]);
+  const unknown = issues.filter(({ code }) => code === 'unrecognized_keys' || code === 'invalid_key');
+  const extensions = unknown.flatMap(culprits).filter((path) => String(path.at(-1)).startsWith('x-'));
+  for (const path of extensions) remove(plain, path);
   return extensions.length > 0 ? parse(plain) : { issues };
+}
+
+/** What an issue is about: each unknown key, each wrong name, the wrong value. */
+function culprits(issue: Issue): readonly Path[] {
+  const path = issue.path as Path;
+  return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path];
 }
 
 /** A union's issues become those of the variant that was probably meant. */
@@ -121,20 +140,20 @@ function unknownKey(path: Path, key: string, hints: Hints): Finding {
 /** The file without what is wrong in it, so that the meaning of the rest can be checked. */
 function rightParts(plain: unknown, issues: readonly Issue[]): { readonly sections: Sections; readonly leftOut: readonly Path[] } {
   const leftOut: Path[] = [];
-  const schema = fileSchema.partial();
-  for (let rest = issues; ; ) {
-    const culprits = rest.flatMap((issue): Path[] => {
-      const path = issue.path as Path;
-      return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path];
-    });
-    for (const path of culprits) {
-      if (!leftOut.some((gone) => isPrefix(gone, path))) leftOut.push(remove(plain, path));
+  let rest = issues;
+  while (rest.length > 0) {
+    for (const path of rest.flatMap(culprits)) {
+      const isGone = leftOut.some((gone) => gone.length < path.length && isPrefix(gone, path));
+      if (!isGone) leftOut.push(remove(plain, path));
     }
     if (leftOut.some((path) => path.length === 0)) return { sections: {}, leftOut };
-    const result = schema.safeParse(plain);
-    if (result.success) return { sections: result.data as Sections, leftOut };
+    const gone = leftOut.filter((path) => path.length === 1).map(([section]) => section);
+    const shape = Object.entries(fileSchema.shape).filter(([section]) => !gone.includes(section));
+    const result = z.strictObject(Object.fromEntries(shape)).safeParse(plain);
+    if (result.success) return { sections: result.data, leftOut };
     rest = result.error.issues.flatMap((issue) => flatten(issue));
   }
+  return { sections: {}, leftOut };
 }
 
 /** Takes out the key at a path; for what is missing, or stands in a list, the key that holds it. */
@@ -144,7 +163,7 @@ function remove(plain: unknown, path: Path): Path {
   const key = path.at(-1);
   const map = holder.reduce<unknown>((data, step) => (isData(data) ? data[step] : undefined), plain);
   if (typeof key !== 'string' || !isData(map) || !Object.hasOwn(map, key)) return remove(plain, holder);
-  delete map[key];
+  Reflect.deleteProperty(map, key);
   return path;
 }
 

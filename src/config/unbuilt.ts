@@ -20,10 +20,6 @@ interface Row {
 
 export const unbuiltRows: readonly Row[] = [
   { where: 'server.advertise' },
-  { where: 'identity.oauth', instead: 'identity.local' },
-  { where: 'identity.jwtHeader', instead: 'identity.local' },
-  { where: 'identity.proxyHeaders', instead: 'identity.local' },
-  { where: 'identity.pages' },
   { where: 'vault.store', values: ['postgres', 'redis'], instead: 'sqlite:PATH' },
   { where: 'vault.migrate' },
   { where: 'elicitation.delivery', values: ['hold'], instead: 'error' },
@@ -35,13 +31,10 @@ export const unbuiltRows: readonly Row[] = [
   { where: 'credentials.*.inject.env', instead: 'inject.headers' },
   { where: 'payments' },
   { where: 'upstreams.*.transport', values: ['sse', 'stdio'], instead: 'streamable-http' },
-  { where: 'upstreams.*.audience' },
   { where: 'upstreams.*.delivery' },
-  { where: 'upstreams.*.fallback', instead: 'elicitation.fallback' },
   { where: 'upstreams.*.catalogue' },
   { where: 'upstreams.*.tls' },
   { where: 'upstreams.*.inject', instead: 'credentials.*.inject' },
-  { where: 'upstreams.*.rejected' },
   { where: 'upstreams.*.rules.*.resources', instead: 'tools' },
   { where: 'upstreams.*.rules.*.prompts', instead: 'tools' },
   { where: 'upstreams.*.rules.*.when' },
@@ -50,8 +43,6 @@ export const unbuiltRows: readonly Row[] = [
   { where: 'upstreams.*.rules.*.requires.*.scopes', instead: 'the name of a credential' },
   { where: 'outbound.ca' },
   { where: 'outbound.proxy' },
-  { where: 'outbound.allow' },
-  { where: 'pages.locales.*', values: ['zh-CN', 'th'], instead: 'en or de' },
   { where: 'telemetry' },
 ];
 

@@ -120,9 +120,12 @@ export const variables = () =>
 
 export const variableTemplates = () => z.record(variableName(), template().meta({ writeOnly: true }));
 
+/** Names; those beginning with x- are left to the file's author, like every such key. */
+export const namePattern = '^(?!x-)[A-Za-z0-9][A-Za-z0-9_-]{0,63}$';
+
 /** A name by which other places of the file, links and log lines refer to something. */
 export const key = () =>
-  z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'a name of at most 64 letters, digits, - and _, beginning with a letter or digit');
+  z.string().regex(new RegExp(namePattern), 'a name of at most 64 letters, digits, - and _, beginning with a letter or digit');
 
 /** An http or https URL without user, password and fragment. */
 export function webUrl() {
@@ -170,4 +173,9 @@ export function parseUrl(value: string, protocols: readonly string[], right: str
   const isBare = url.username === '' && url.password === '' && url.hash === '' && !/[\s\\]/.test(value);
   const hasHost = url.protocol === 'mailto:' ? url.pathname.includes('@') : url.host !== '';
   return isBare && hasHost ? ok(url) : err(right);
+}
+
+/** What a token's `aud` must contain: one name, or a list of which one is enough. */
+export function audience() {
+  return z.union([words().transform((one): readonly string[] => [one]), z.array(words()).min(1).readonly()]);
 }

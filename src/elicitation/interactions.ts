@@ -2,12 +2,14 @@
  * Interactions and tickets: the open question "this person should provide this credential", and the
  * links to it. One interaction is open for each person, upstream (or all that share) and credential;
  * every attempt mints a fresh ticket to it, and finishing it once finishes all. Every move is one
- * compare-and-set: of two at once one wins and the other looks again.
+ * compare-and-set: of two at once one wins and the other looks again; attempts of one process are written
+ * together, since each by itself would make all the others look again.
  */
 import type { Clock, Store } from '../stores/store.ts';
 import { randomId, type KeyRing } from '../vault/key-ring.ts';
 import { createRecords, type Held, type RecordId, type Records } from '../vault/records.ts';
 import { place } from '../vault/secrets.ts';
+import { createBatches, type Batch } from './batches.ts';
 
 /** Who is asked, for what. */
 export interface Subject {
@@ -33,10 +35,18 @@ export interface Ticket {
   readonly sessionId?: string;
 }
 
+type Attempt = Omit<Ticket, 'interactionId' | 'elicitationId'>;
+
 interface TicketRef {
   readonly ticketId: string;
   readonly elicitationId: string;
   readonly sessionId?: string;
+}
+
+/** One attempt on its way into its question. */
+interface Joining {
+  readonly attempt: Attempt;
+  readonly ref: TicketRef;
 }
 
 export interface Interaction {
@@ -54,8 +64,12 @@ export type Opened =
   | { readonly kind: 'done' | 'expired'; readonly ticket: Ticket };
 
 export interface Interactions {
-  /** Opens the question or joins the one that is open. @returns the new ticket's id and elicitation id */
-  begin(attempt: Omit<Ticket, 'interactionId' | 'elicitationId'>): Promise<{ readonly ticketId: string; readonly elicitationId: string }>;
+  /**
+   * Opens the question or joins the one that is open.
+   * @param elicitationId of the ticket that this one renews: it is what its client waits for
+   * @returns the new ticket's id and elicitation id
+   */
+  begin(attempt: Attempt, elicitationId?: string): Promise<{ readonly ticketId: string; readonly elicitationId: string }>;
   /** @returns undefined for a ticket that does not exist */
   open(ticketId: string): Promise<Opened | undefined>;
   /** Notes that the owner saw the page; says whether she is the first to. */
@@ -77,31 +91,46 @@ export function createInteractions(store: Store, ring: KeyRing, namespace: strin
   const tickets = createRecords<Ticket>(store, ring, namespace, 'ticket');
   const isOpen = (interaction: Interaction): boolean => interaction.state !== 'done' && interaction.expiresAt > now();
   const remainingMs = (interaction: Interaction): number => Math.max(1, interaction.expiresAt - now());
+  const joinTogether = createBatches(join);
 
-  async function join(attempt: Omit<Ticket, 'interactionId' | 'elicitationId'>, ref: TicketRef): Promise<Interaction> {
-    const id = interactionId(attempt.subject);
+  /** All attempts at one question that came together: one write of the question, and no link that is not among its newest. */
+  async function join(attempts: Batch<Joining>): Promise<void> {
+    const { subject } = attempts[0].attempt;
+    const { interaction, dropped } = await write(subject, attempts.map(({ ref }) => ref));
+    const kept = new Set(interaction.tickets.map(({ ticketId }) => ticketId));
+    // Kept for a while after the question has expired, so that its owner is led on and not just turned away.
+    const fresh = attempts.filter(({ ref }) => kept.has(ref.ticketId));
+    await Promise.all(
+      fresh.map(({ attempt, ref }) => tickets.put(ticketRecordId(ref.ticketId), { ...attempt, interactionId: interaction.id, elicitationId: ref.elicitationId }, settings.expiresAfterMs * 2)),
+    );
+    await Promise.all(dropped.map(({ ticketId }) => tickets.delete(ticketRecordId(ticketId))));
+  }
+  /** @returns the question as it stands now, and the links that it had and has no more room for */
+  async function write(subject: Subject, refs: readonly TicketRef[]): Promise<{ readonly interaction: Interaction; readonly dropped: readonly TicketRef[] }> {
+    const id = interactionId(subject);
     for (;;) {
       const held = await interactions.get(id);
       const present = held !== undefined && isOpen(held.value) ? held.value : undefined;
-      if (present === undefined) await makeRoom(attempt.subject);
-      const all = [...(present?.tickets ?? []), ref];
-      const next: Interaction = {
+      const all = withNewest(present?.tickets ?? [], refs);
+      const interaction: Interaction = {
         ...(present ?? { id: randomId(), state: 'open', createdAt: now() }),
         // A fresh link always works for its whole time.
         expiresAt: now() + settings.expiresAfterMs,
         tickets: all.slice(-newestTickets),
       };
-      const isWritten = held === undefined ? await interactions.create(id, next, settings.expiresAfterMs) : await interactions.replace(held, next, settings.expiresAfterMs);
+      const isWritten = held === undefined ? await interactions.create(id, interaction, settings.expiresAfterMs) : await interactions.replace(held, interaction, settings.expiresAfterMs);
       if (!isWritten) continue;
-      await Promise.all(all.slice(0, -newestTickets).map((dropped) => tickets.delete(ticketRecordId(dropped.ticketId))));
-      return next;
+      // Of several who open it at once only the one that wrote it makes room, so one question costs one.
+      if (present === undefined) await makeRoom(subject, interaction);
+      const stored = new Set(present?.tickets);
+      return { interaction, dropped: all.slice(0, -newestTickets).filter((ref) => stored.has(ref)) };
     }
   }
 
-  async function makeRoom(subject: Subject): Promise<void> {
+  async function makeRoom(subject: Subject, fresh: Interaction): Promise<void> {
     const all = await interactions.listOf([subject.issuer, subject.subject]);
-    const open = all.filter((held) => isOpen(held.value)).sort((a, b) => a.value.createdAt - b.value.createdAt);
-    await Promise.all(open.slice(0, Math.max(0, open.length - settings.openInteractions + 1)).map((held) => drop(held)));
+    const others = all.filter((held) => isOpen(held.value) && held.value.id !== fresh.id).sort((a, b) => a.value.createdAt - b.value.createdAt);
+    await Promise.all(others.slice(0, Math.max(0, others.length - settings.openInteractions + 1)).map((held) => drop(held)));
   }
   async function drop(held: Held<Interaction>): Promise<void> {
     const gone = await interactions.takeHeld(held);
@@ -109,11 +138,9 @@ export function createInteractions(store: Store, ring: KeyRing, namespace: strin
   }
 
   return {
-    async begin(attempt) {
-      const ref: TicketRef = { ticketId: randomId(), elicitationId: randomId(), ...(attempt.sessionId === undefined ? {} : { sessionId: attempt.sessionId }) };
-      const interaction = await join(attempt, ref);
-      // Kept for a while after the question has expired, so that its owner is led on and not just turned away.
-      await tickets.put(ticketRecordId(ref.ticketId), { ...attempt, interactionId: interaction.id, elicitationId: ref.elicitationId }, settings.expiresAfterMs * 2);
+    async begin(attempt, elicitationId = randomId()) {
+      const ref: TicketRef = { ticketId: randomId(), elicitationId, ...(attempt.sessionId === undefined ? {} : { sessionId: attempt.sessionId }) };
+      await joinTogether(JSON.stringify(attempt.subject), { attempt, ref });
       return ref;
     },
     async open(ticketId) {
@@ -133,6 +160,16 @@ export function createInteractions(store: Store, ring: KeyRing, namespace: strin
       return done?.tickets.flatMap((ref) => (ref.sessionId === undefined ? [] : [{ ...ref, sessionId: ref.sessionId }]));
     },
   };
+}
+
+/** A link takes the place of the one that it renews. @returns newest last */
+function withNewest(before: readonly TicketRef[], refs: readonly TicketRef[]): readonly TicketRef[] {
+  const byElicitation = new Map(before.map((ref) => [ref.elicitationId, ref]));
+  for (const ref of refs) {
+    byElicitation.delete(ref.elicitationId);
+    byElicitation.set(ref.elicitationId, ref);
+  }
+  return [...byElicitation.values()];
 }
 
 /** One atomic step of a ticket's interaction, if it is still in a state that allows it. */

@@ -32,12 +32,16 @@ export function createNotices(store: Store, ring: KeyRing, namespace: string, ke
   const channel = (sessionId: string): string => `notice/${namespace}/${sessionId}`;
   const recordId = (sessionId: string, elicitationId: string) => ({ owner: [sessionId], item: [elicitationId] });
 
-  async function deliverAll(sessionId: string, deliver: (json: string) => boolean): Promise<void> {
+  /** @returns whether one was put back because the stream could not take it */
+  async function deliverAll(sessionId: string, deliver: (json: string) => boolean): Promise<boolean> {
+    let isPutBack = false;
     for (const held of await records.listOf([sessionId])) {
       const notice = await records.takeHeld(held);
       if (notice === undefined || deliver(completeNotification(notice.elicitationId))) continue;
       await records.put(recordId(sessionId, notice.elicitationId), notice, keepMs);
+      isPutBack = true;
     }
+    return isPutBack;
   }
 
   return {
@@ -46,14 +50,29 @@ export function createNotices(store: Store, ring: KeyRing, namespace: string, ke
       await store.publish(channel(sessionId));
     },
     attach(sessionId, deliver, failed) {
+      let isOver = false;
+      let isPutBack = false;
       const run = (): void => {
-        deliverAll(sessionId, deliver).catch(failed);
+        deliverAll(sessionId, (json) => !isOver && deliver(json))
+          .then((isBack) => {
+            isPutBack ||= isBack;
+            return passOn();
+          })
+          .catch(failed);
+      };
+      // What this stream gave back may wait for one that has looked already; it is woken once this one is out of the way.
+      const passOn = async (): Promise<void> => {
+        if (!isOver || !isPutBack) return;
+        isPutBack = false;
+        await store.publish(channel(sessionId));
       };
       const unsubscribe = store.subscribe(channel(sessionId), run);
       listening.set(sessionId, (listening.get(sessionId) ?? 0) + 1);
       run();
       return () => {
         unsubscribe();
+        isOver = true;
+        passOn().catch(failed);
         const left = (listening.get(sessionId) ?? 1) - 1;
         if (left > 0) listening.set(sessionId, left);
         else listening.delete(sessionId);

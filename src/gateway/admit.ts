@@ -1,11 +1,11 @@
 /** The first steps: was this server meant, who calls, may she call again already, and is the message one that can be understood. */
-import { MIMEType } from 'node:util';
 import { eraOfHeader, eraOfMessage } from '../protocol/era.ts';
-import { parseMessage } from '../protocol/json-rpc.ts';
+import { parseMessage, type RpcMessage } from '../protocol/json-rpc.ts';
 import { refuseBare } from './answer.ts';
 import type { Call, Step, StepResult } from './call.ts';
 import type { Gateway } from './gateway.ts';
 import { forwardedHeaders } from './request-headers.ts';
+import { challengeHeader } from './resource-metadata.ts';
 
 /** A name longer than this is no tool's. */
 const longestToolName = 1_024;
@@ -31,18 +31,27 @@ function allowOrigin(call: Call): void {
 
 export function identify(gateway: Gateway): Step {
   return (call) => {
-    const caller = gateway.identify(call.request);
-    if (!caller.ok) return refuseBare(caller.error);
+    const caller = gateway.identify(call.raw, call.endpoint.audiences);
+    return caller instanceof Promise ? caller.then((settled) => settle(call, settled)) : settle(call, caller);
+  };
+}
+
+function settle(call: Call, caller: Awaited<ReturnType<Gateway['identify']>>): StepResult {
+  if (caller.ok) {
     call.principal = caller.value;
     return undefined;
-  };
+  }
+  const { reason, challenge } = caller.error;
+  return refuseBare(reason, challenge === undefined ? {} : { 'www-authenticate': challengeHeader(call.endpoint.metadataUrl, challenge) });
 }
 
 /** Counted after parsing, so that the answer carries the client's id; notifications and responses are free. */
 export function limitCalls(gateway: Gateway): Step {
+  const { countCall } = gateway;
+  if (countCall === undefined) return () => undefined;
   return async (call) => {
-    if (gateway.countCall === undefined || call.message.kind !== 'request') return undefined;
-    const waitSeconds = await gateway.countCall(call.request, call.principal);
+    if (call.message.kind !== 'request') return undefined;
+    const waitSeconds = await countCall(call.request, call.principal);
     if (waitSeconds === undefined) return undefined;
     const refusal = call.refuse('too-many-calls');
     return { ...refusal, headers: { 'retry-after': String(waitSeconds) } };
@@ -50,7 +59,7 @@ export function limitCalls(gateway: Gateway): Step {
 }
 
 export function readHeaders(call: Call): StepResult {
-  const headers = forwardedHeaders(call.raw.rawHeaders, call.upstream);
+  const headers = forwardedHeaders(call.raw.rawHeaders, call.upstream.passingHeaders);
   if (!headers.ok) return call.refuse(headers.error);
   call.forwarded = headers.value;
   return undefined;
@@ -66,13 +75,45 @@ export function parse(call: Call): StepResult {
   const message = parseMessage(call.body);
   if (!message.ok) return call.refuse(message.error);
   call.message = message.value;
-  const name = message.value.kind === 'request' && message.value.method === 'tools/call' ? message.value.params['name'] : '';
-  // A call whose tool cannot be read cannot be judged by any rule.
-  return typeof name === 'string' && name.length <= longestToolName ? undefined : call.refuse('invalid-request');
+  return canBeJudged(message.value) ? undefined : call.refuse('invalid-request');
+}
+
+/** A call whose tool cannot be read, or that wants no answer (some servers run it all the same), could pass every rule. */
+function canBeJudged(message: RpcMessage): boolean {
+  if (message.kind === 'response') return true;
+  const { method, params } = message;
+  if (method !== 'tools/call') return !isLookalike(method, 'tools/call');
+  const { name } = params;
+  return message.kind === 'request' && typeof name === 'string' && name.length <= longestToolName && !hasHidden(name);
+}
+
+/** What lenient servers may take for the method. */
+function isLookalike(method: string, meant: string): boolean {
+  return hasHidden(method) || method.normalize('NFKC').toLowerCase() === meant;
+}
+
+/** Control, format and lone surrogate characters, and space around: some servers drop them, and then it is another name. */
+function hasHidden(name: string): boolean {
+  return /[\p{Cc}\p{Cf}\p{Cs}]/u.test(name) || name !== name.trim();
 }
 
 export function classify(call: Call): StepResult {
-  return eraOfMessage(call.message) === 'legacy' ? undefined : call.refuse('unsupported-era');
+  if (eraOfMessage(call.message) !== 'legacy') return call.refuse('unsupported-era');
+  return isMirrored(call) ? undefined : call.refuse('invalid-request');
+}
+
+/** Headers that repeat the body say what the body says, or somebody on the way may be led by them past a rule. */
+function isMirrored({ message, raw: { headers } }: Call): boolean {
+  const { 'mcp-method': method, 'mcp-name': name } = headers;
+  if (message.kind === 'response') return method === undefined && name === undefined;
+  const named = message.params['name'] ?? message.params['uri'];
+  return (method === undefined || method === message.method) && (name === undefined || decodeSentinel(String(name)) === named);
+}
+
+/** `=?base64?…?=` carries a name that cannot stand in a header (MCP 2026-07-28, basic/transports). */
+function decodeSentinel(value: string): string {
+  const encoded = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(value)?.[1];
+  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString();
 }
 
 /** GET and DELETE have no message; the modern era does not use them. */
@@ -81,16 +122,19 @@ export function classifyBare(call: Call): StepResult {
   return eraOfHeader(typeof version === 'string' ? version : undefined) === 'legacy' ? undefined : refuseBare('no-stream', { allow: 'POST' });
 }
 
-function isPlainJson(contentType: string | undefined, contentEncoding: string | undefined): boolean {
-  if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity') return false;
+/** One parameter by the letter of RFC 9110 §5.6.6: no space around `=`, and nothing that is quoted twice over. */
+const parameter = /^[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[^"\\]*")$/;
+const utf8 = /^"?utf-?8"?$/i;
+
+/** JSON in UTF-8 and not compressed. What parsers read in different ways (a parameter twice, for one) is not read at all. */
+function isPlainJson(contentType = '', contentEncoding = 'identity'): boolean {
+  if (contentEncoding.trim().toLowerCase() !== 'identity') return false;
   if (contentType === 'application/json') return true;
-  try {
-    const type = new MIMEType(contentType ?? '');
-    const charset = type.params.get('charset')?.toLowerCase() ?? 'utf-8';
-    return type.essence === 'application/json' && (charset === 'utf-8' || charset === 'utf8');
-  } catch {
-    return false;
-  }
+  const [essence = '', ...rest] = contentType.split(';').map((part) => part.trim());
+  const parameters = rest.filter((one) => one !== '');
+  const names = parameters.map((one) => one.slice(0, one.indexOf('=')).toLowerCase());
+  const charset = parameters[names.indexOf('charset')]?.slice('charset='.length) ?? 'utf-8';
+  return essence.toLowerCase() === 'application/json' && parameters.every((one) => parameter.test(one)) && new Set(names).size === names.length && utf8.test(charset);
 }
 
 function acceptsAnswer(accept: string | undefined): boolean {

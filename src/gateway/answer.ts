@@ -24,7 +24,7 @@ export function refuseBare(reason: Reason, headers: Readonly<Record<string, stri
 export function sendAnswer(reply: ServerResponse, answer: Answer): void {
   if (reply.headersSent || reply.destroyed) return;
   if (answer.body === undefined) {
-    reply.writeHead(answer.status, { ...answer.headers, ...(answer.status === 202 || answer.status === 204 ? {} : { 'content-length': 0 }) });
+    reply.writeHead(answer.status, { ...answer.headers, ...(answer.status === 204 ? {} : { 'content-length': 0 }) });
     reply.end();
     return;
   }

@@ -10,14 +10,17 @@ import type { Answer } from './answer.ts';
 import { refuseBare, refuseRequest } from './answer.ts';
 import type { Reason } from '../errors.ts';
 import type { Decision, HeldCredential } from './decide.ts';
+import type { Endpoint } from './endpoint.ts';
+import { toolOf } from './match.ts';
 import type { ProtectedUpstream, RequiredCredential } from './protected-upstream.ts';
-import type { Scrubber } from './scrub.ts';
+import type { PersonScrubber } from './scrubbers.ts';
 import type { Session } from './sessions.ts';
 
 export class Call {
   readonly request: FastifyRequest;
   readonly raw: IncomingMessage;
   readonly reply: ServerResponse;
+  readonly endpoint: Endpoint;
   readonly upstream: ProtectedUpstream;
   readonly body: Buffer;
   /** Headers of the client that go upstream, without the session's. */
@@ -28,15 +31,16 @@ export class Call {
   required: readonly RequiredCredential[] = [];
   held: readonly HeldCredential[] = [];
   decision: Decision = { kind: 'pass' };
-  scrubber: Scrubber | undefined;
+  scrubber: PersonScrubber | undefined;
   #principal: Principal | undefined;
   #message: RpcMessage | undefined;
 
-  constructor(request: FastifyRequest, reply: ServerResponse, upstream: ProtectedUpstream) {
+  constructor(request: FastifyRequest, reply: ServerResponse, endpoint: Endpoint) {
     this.request = request;
     this.raw = request.raw;
     this.reply = reply;
-    this.upstream = upstream;
+    this.endpoint = endpoint;
+    this.upstream = endpoint.upstream;
     this.body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   }
 
@@ -57,6 +61,11 @@ export class Call {
   /** The id to answer to, as the client wrote it. */
   get idText(): string | undefined {
     return this.#message?.kind === 'request' ? this.#message.idText : undefined;
+  }
+
+  /** The tool that the message calls, if it calls one. */
+  get tool(): string | undefined {
+    return this.#message === undefined ? undefined : toolOf(this.#message);
   }
 
   refuse(reason: Reason): Answer {

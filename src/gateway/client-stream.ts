@@ -34,7 +34,9 @@ export class ClientStream {
     this.#stopBeat = heartbeat.add(() => {
       this.#beat();
     });
-    reply.once('close', this.#stopBeat);
+    // A client that has hung up already closes no second time.
+    if (reply.destroyed) this.#stopBeat();
+    else reply.once('close', this.#stopBeat);
   }
 
   get isOpen(): boolean {

@@ -5,31 +5,33 @@ import { describeError } from '../operate/log.ts';
 import { refusalAnswer, textAnswer, urlErrorAnswer, type Question } from '../protocol/legacy-answers.ts';
 import type { Answer } from './answer.ts';
 import type { Call, Step } from './call.ts';
-import type { Rung } from './decide.ts';
+import type { Decision, Rung } from './decide.ts';
 import type { Gateway } from './gateway.ts';
-import { toolOf } from './match.ts';
 import type { RequiredCredential } from './protected-upstream.ts';
 
 export function elicit(gateway: Gateway): Step {
-  return async (call) => {
+  return (call) => {
     const { decision, idText } = call;
-    if (decision.kind !== 'elicit' || idText === undefined) return undefined;
-    const { missing, rung } = decision;
-    try {
-      const questions = rung === 'refuse' ? [] : await Promise.all(missing.map((credential) => put(gateway, call, credential)));
-      recordAsked(gateway, call, missing, rung);
-      return answerBy(rung, idText, questions, missing);
-    } catch (error) {
-      if (!(error instanceof UnavailableError)) throw error;
-      gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'a question could not be put');
-      return call.refuse('unavailable');
-    }
+    if (decision.kind !== 'elicit') return undefined;
+    return idText === undefined ? call.refuse('credential-required') : ask(gateway, call, decision, idText);
   };
 }
 
+/** Puts the questions for what is missing. @returns the answer to the call */
+export async function ask(gateway: Gateway, call: Call, { missing, rung }: Extract<Decision, { kind: 'elicit' }>, idText: string): Promise<Answer> {
+  try {
+    const questions = rung === 'refuse' ? [] : await Promise.all(missing.map((credential) => put(gateway, call, credential)));
+    recordAsked(gateway, call, missing, rung);
+    return answerBy(rung, idText, questions, missing);
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'a question could not be put');
+    return call.refuse('unavailable');
+  }
+}
+
 function put(gateway: Gateway, call: Call, credential: RequiredCredential): Promise<Question> {
-  const { principal, upstream, session } = call;
-  const tool = toolOf(call.message);
+  const { principal, upstream, session, tool } = call;
   const asking = {
     principal,
     upstream: upstream.config,
@@ -53,9 +55,8 @@ function answerBy(rung: Rung, idText: string, questions: readonly Question[], mi
 }
 
 function recordAsked(gateway: Gateway, call: Call, missing: readonly RequiredCredential[], rung: Rung): void {
-  const { principal, session } = call;
+  const { principal, session, tool } = call;
   const upstream = call.upstream.config.name;
-  const tool = toolOf(call.message);
   for (const credential of missing) {
     gateway.audit.record('asked', { principal, upstream, credential: credential.config.name, tool, clientName: session?.clientName, rung });
   }

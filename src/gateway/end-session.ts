@@ -1,61 +1,74 @@
-/** DELETE: the client ends its session. The tombstone comes first, so that nothing brings the session back; the upstream is told after. */
-import type { IncomingHttpHeaders } from 'node:http';
+/**
+ * DELETE: the client ends its session. An upstream that does not let clients end sessions says 405, and then
+ * ours goes on too; after any other answer, or none, the session is over here, whatever it is upstream.
+ */
 import { UnavailableError } from '../errors.ts';
-import type { AnswerController, AnswerHandler } from '../upstreams/upstream.ts';
-import { refuseBare, sendAnswer } from './answer.ts';
+import { describeError } from '../operate/log.ts';
+import type { AnswerHandler } from '../upstreams/upstream.ts';
+import { refuseBare, sendAnswer, type Answer } from './answer.ts';
 import type { Call, Step } from './call.ts';
 import { upstreamHeaders } from './forward.ts';
 import type { Gateway } from './gateway.ts';
 
 const methodNotAllowed = 405;
+const badGateway = 502;
 
 export function endSession(gateway: Gateway): Step {
-  return async (call) => {
+  return (call) => {
     const { session } = call;
-    if (session !== undefined && session.upstreamSession === undefined) {
-      const failure = await bury(gateway, call);
-      return failure ?? { status: 200, headers: { 'content-length': '0' } };
-    }
-    call.upstream.adapter.send({ method: 'DELETE', headers: upstreamHeaders(call) }, deleteHandler(gateway, call));
+    if (session !== undefined && session.upstreamSession === undefined) return finish(gateway, call, 200);
+    call.upstream.adapter.send({ method: 'DELETE', headers: upstreamHeaders(call) }, statusHandler(gateway, call));
     return 'taken';
   };
 }
 
-/** An upstream that does not let clients end sessions says 405, and then ours goes on too; every other answer ends it. */
-function deleteHandler(gateway: Gateway, call: Call): AnswerHandler {
-  const { reply } = call;
-  const settle = async (status: number): Promise<void> => {
-    const failure = status === methodNotAllowed ? undefined : await bury(gateway, call);
-    if (failure !== undefined) sendAnswer(reply, failure);
-    else if (status >= 200 && status < 300) sendAnswer(reply, { status });
-    else if (status === methodNotAllowed) sendAnswer(reply, refuseBare('no-stream', { allow: 'POST' }));
-    else if (status === 404) sendAnswer(reply, refuseBare('unknown-session'));
-    else if (status >= 400 && status < 500 && status !== 401 && status !== 403) sendAnswer(reply, { status });
-    else sendAnswer(reply, refuseBare('unreachable'));
+/** Takes the status of the upstream's answer and nothing more; a client that hangs up has ended its session all the same. */
+function statusHandler(gateway: Gateway, call: Call): AnswerHandler {
+  let isSettled = false;
+  const settle = (status: number): void => {
+    isSettled = true;
+    const failed = (error: unknown): Answer => {
+      gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'the end of a session could not be stored');
+      return refuseBare('unavailable');
+    };
+    void finish(gateway, call, status).catch(failed).then((answer) => { sendAnswer(call.reply, answer); });
   };
   return {
     onRequestStart: () => undefined,
-    onResponseStart(controller: AnswerController, status: number, _headers: IncomingHttpHeaders) {
+    onResponseStart(controller, status) {
       if (status < 200) return;
-      void settle(status);
-      controller.resume();
+      settle(status);
+      controller.abort(new Error('the rest of this answer says nothing'));
     },
     onResponseData: () => undefined,
     onResponseEnd: () => undefined,
-    onResponseError() {
-      void settle(502);
+    onResponseError(_controller, error) {
+      if (isSettled) return;
+      gateway.log.warn({ upstream: call.upstream.config.name, reason: describeError(error) }, 'the upstream did not hear of the end of a session');
+      settle(badGateway);
     },
   };
 }
 
-async function bury(gateway: Gateway, call: Call) {
-  if (call.session === undefined) return undefined;
-  gateway.streams.bySession.get(call.session.id)?.end();
+/** @param status the upstream's */
+async function finish(gateway: Gateway, call: Call, status: number): Promise<Answer> {
+  if (status === methodNotAllowed) return refuseBare('no-stream', { allow: 'POST' });
+  if (!(await bury(gateway, call))) return refuseBare('unavailable');
+  if (status === 404) return refuseBare('unknown-session');
+  const mayPass = status < 300 || (status >= 400 && status < 500 && status !== 401 && status !== 403);
+  return mayPass ? { status } : refuseBare('unreachable');
+}
+
+/** @returns whether the tombstone is in the store; in this process the session is over in any case */
+async function bury(gateway: Gateway, { session }: Call): Promise<boolean> {
+  if (session === undefined) return true;
+  gateway.streams.bySession.get(session.id)?.end();
   try {
-    await gateway.sessions.end(call.session);
-    return undefined;
+    await gateway.sessions.end(session);
+    return true;
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
-    return refuseBare('unavailable');
+    gateway.log.error({ reason: describeError(error) }, 'the end of a session could not be stored');
+    return false;
   }
 }

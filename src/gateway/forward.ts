@@ -1,14 +1,14 @@
 /** The step that forwards: the client's bytes as they came, with the person's secrets where the rules say so. */
-import { UnavailableError } from '../errors.ts';
+import type { Reason } from '../errors.ts';
 import { describeError } from '../operate/log.ts';
 import { isObject } from '../protocol/json-rpc.ts';
-import { refuseBare, sendAnswer } from './answer.ts';
+import { refuseBare, sendAnswer, type Answer } from './answer.ts';
 import type { Call, Step } from './call.ts';
 import { ClientStream } from './client-stream.ts';
 import type { Gateway } from './gateway.ts';
 import { initializePlan } from './handshake.ts';
 import { renderHeaders } from './inject.ts';
-import { toolOf } from './match.ts';
+import { askAgain, inspectEvents, isRejectedAnswer, isRejectedStatus, mustInspect, parse as parseMessage } from './rejection.ts';
 import { Relay, type AnswerHead, type RelayPlan } from './relay.ts';
 import { injectedHeaders } from './request-headers.ts';
 import { collect, discard, maxHeldBytes, passJson, streamEvents, type Sink } from './sinks.ts';
@@ -17,22 +17,15 @@ const maxErrorBytes = 1024 * 1024;
 
 export function forward(gateway: Gateway): Step {
   return (call) => {
-    try {
-      recordUse(gateway, call);
-    } catch (error) {
-      if (!(error instanceof UnavailableError)) throw error;
-      gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'a use could not be recorded, so nothing was injected');
-      return call.refuse('unavailable');
-    }
     const relay = new Relay(call.reply, planFor(gateway, call), gateway.heartbeat, call.upstream.config.timeout, gateway.now);
-    call.upstream.adapter.send({ method: 'POST', headers: upstreamHeaders(call), body: call.body }, relay);
+    call.upstream.adapter.send({ method: 'POST', headers: ['content-type', 'application/json', ...upstreamHeaders(call)], body: call.body }, relay);
     return 'taken';
   };
 }
 
 /** Header list for upstream: what the client sent, the session as the upstream knows it, the person's secrets. */
 export function upstreamHeaders(call: Call): string[] {
-  return [...call.forwarded, ...sessionHeaders(call), ...injectedHeaders(renderHeaders(call.held), call.upstream)];
+  return [...call.forwarded, ...sessionHeaders(call), ...injectedHeaders(renderHeaders(call.held), call.upstream.operatorHeaders)];
 }
 
 function sessionHeaders(call: Call): string[] {
@@ -41,18 +34,12 @@ function sessionHeaders(call: Call): string[] {
   const version = typeof said === 'string' ? said : undefined;
   if (session === undefined) return version === undefined ? [] : ['mcp-protocol-version', version];
   // Some clients leave the version out, or go on naming the one that they asked for.
-  const isNegotiated = version === undefined || version === session.requestedVersion;
-  const headers = ['mcp-protocol-version', isNegotiated ? session.negotiatedVersion : version];
-  return session.upstreamSession === undefined ? headers : [...headers, 'mcp-session-id', session.upstreamSession];
-}
-
-function recordUse(gateway: Gateway, call: Call): void {
-  for (const { credential, secret } of call.held) {
-    const { issuer, subject } = call.principal;
-    const name = credential.config.name;
-    gateway.audit.record('used', { principal: call.principal, upstream: call.upstream.config.name, credential: name, tool: toolOf(call.message), clientName: call.session?.clientName });
-    gateway.vault.noteUse({ issuer, subject, credential: name, ...(credential.place === undefined ? {} : { upstream: credential.place }) }, secret);
-  }
+  const isMeant = session.negotiatedVersion !== '' && (version === undefined || version === session.requestedVersion);
+  const meant = isMeant ? session.negotiatedVersion : version;
+  return [
+    ...(meant === undefined ? [] : ['mcp-protocol-version', meant]),
+    ...(session.upstreamSession === undefined ? [] : ['mcp-session-id', session.upstreamSession]),
+  ];
 }
 
 function planFor(gateway: Gateway, call: Call): RelayPlan {
@@ -70,28 +57,55 @@ function planFor(gateway: Gateway, call: Call): RelayPlan {
 
 function chooseForRequest(gateway: Gateway, call: Call, idText: string, head: AnswerHead): Sink {
   const { reply, scrubber } = call;
-  if (head.status < 300 && head.media === 'events') return streamEvents(new ClientStream(reply, gateway.heartbeat, gateway.now), scrubber, idText);
+  if (head.status < 300 && head.media === 'events') {
+    const stream = new ClientStream(reply, gateway.heartbeat, gateway.now);
+    const sink = streamEvents(stream, scrubber, idText);
+    return mustInspect(call) ? inspectEvents(gateway, call, stream, sink) : sink;
+  }
   if (head.status < 300 && head.media === 'json') {
-    if (scrubber === undefined) return passJson(reply, head.status, head.contentType, head.length);
-    return collect(
-      maxHeldBytes,
-      (body) => { sendAnswer(reply, { status: head.status, body: scrubber.json(body), headers: { 'content-type': head.contentType } }); },
-      (reason) => { sendAnswer(reply, call.refuse(reason)); },
-    );
+    const failed = (reason: Reason): void => { sendAnswer(reply, call.refuse(reason)); };
+    if (!mustInspect(call)) return passJson(reply, head, failed, scrubber);
+    return collect(maxHeldBytes, (body) => { sendJson(gateway, call, head, body); }, failed);
   }
   return chooseForError(gateway, call, head);
+}
+
+/** One whole JSON answer that was inspected: the question instead, when it says that a credential is bad. */
+function sendJson(gateway: Gateway, call: Call, head: AnswerHead, body: Buffer): void {
+  const pass = { status: head.status, body: call.scrubber?.json(body) ?? body, headers: { 'content-type': head.contentType } };
+  const answer = parseMessage(body.toString());
+  if (answer !== undefined && isRejectedAnswer(call, answer)) answerRejected(gateway, call, pass);
+  else sendAnswer(call.reply, pass);
+}
+
+/** @param otherwise what the client gets when it is not asked again */
+function answerRejected(gateway: Gateway, call: Call, otherwise: Answer): void {
+  askAgain(gateway, call).then(
+    (answer) => { sendAnswer(call.reply, answer ?? otherwise); },
+    (error: unknown) => {
+      gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'a call failed inside the proxy');
+      sendAnswer(call.reply, call.refuse('unavailable'));
+    },
+  );
 }
 
 /** Statuses from 300 on, and answers that are neither JSON nor events. */
 function chooseForError(gateway: Gateway, call: Call, head: AnswerHead): Sink {
   const { reply, session } = call;
+  if (call.idText !== undefined && isRejectedStatus(call, head.status)) {
+    answerRejected(gateway, call, call.refuse('unreachable'));
+    return discard(maxErrorBytes);
+  }
   const isSessionGone = head.status === 404 && session?.upstreamSession !== undefined;
   if (isSessionGone) endSession(gateway, call);
-  const instead = isSessionGone ? call.refuse('unknown-session') : call.refuse('unreachable');
   // A login that the upstream wants is never the client's to answer.
-  const mayPass = head.status >= 400 && head.media === 'json' && head.status !== 401 && head.status !== 403;
+  const isLogin = head.status === 401 || head.status === 403;
+  const isPlainRefusal = call.idText === undefined && head.status >= 400 && head.status < 500 && !isLogin;
+  const instead = isSessionGone ? call.refuse('unknown-session') : isPlainRefusal ? { status: head.status } : call.refuse('unreachable');
+  const mayPass = head.status >= 400 && head.media === 'json' && !isLogin;
   if (!mayPass) {
-    if (!isSessionGone) gateway.log.warn({ upstream: call.upstream.config.name, status: head.status, media: head.contentType.slice(0, 80) }, 'the upstream gave no usable answer');
+    // The upstream's own words stay out of the log: they may repeat what it was sent.
+    if (!isSessionGone) gateway.log.warn({ upstream: call.upstream.config.name, status: head.status, media: head.media }, 'the upstream gave no usable answer');
     sendAnswer(reply, instead);
     return discard(maxErrorBytes);
   }
@@ -117,6 +131,7 @@ function chooseForNotification(gateway: Gateway, call: Call, head: AnswerHead): 
 /** An upstream that does not know the session any more ends ours, so that the client starts anew. */
 function endSession(gateway: Gateway, call: Call): void {
   if (call.session === undefined) return;
+  gateway.streams.bySession.get(call.session.id)?.end();
   gateway.sessions.end(call.session).catch((error: unknown) => {
     gateway.log.warn({ upstream: call.upstream.config.name, reason: describeError(error) }, 'the end of a session could not be stored');
   });

@@ -1,9 +1,9 @@
 /** What the steps of the gateway work with: the stations beside it, as narrow as it needs them. */
 import type { FastifyRequest } from 'fastify';
-import type { Reason, Result } from '../errors.ts';
 import type { Ask } from '../elicitation/ask.ts';
 import type { Notices } from '../elicitation/notices.ts';
 import type { AddressGuard } from '../identity/addressed.ts';
+import type { IdentifyCaller } from '../identity/caller.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Audit } from '../operate/audit.ts';
 import type { Log } from '../operate/log.ts';
@@ -11,7 +11,7 @@ import type { Clock } from '../stores/store.ts';
 import type { Vault } from '../vault/secrets.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Scrubbers } from './scrubbers.ts';
-import type { ServerStreams } from './server-stream.ts';
+import type { ServerStreams } from './server-streams.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface ClientOverride {
@@ -22,7 +22,7 @@ export interface ClientOverride {
 
 export interface Gateway {
   readonly addressed: AddressGuard;
-  readonly identify: (request: FastifyRequest) => Result<Principal, Reason>;
+  readonly identify: IdentifyCaller;
   /** Counts one call. @returns seconds to wait when the person has made too many */
   readonly countCall: ((request: FastifyRequest, principal: Principal) => Promise<number | undefined>) | undefined;
   readonly sessions: Sessions;

@@ -87,8 +87,8 @@ function sessionHeader(gateway: Gateway, call: Call, head: AnswerHead, answer: J
   const token = gateway.sessions.issue(call.principal, call.upstream.config.name, {
     ...(typeof upstreamSession === 'string' ? { upstreamSession } : {}),
     ...(title === undefined ? {} : { clientName: title }),
-    requestedVersion: textOf(params['protocolVersion']),
-    negotiatedVersion: textOf(result['protocolVersion']),
+    requestedVersion: versionOf(params['protocolVersion']),
+    negotiatedVersion: versionOf(result['protocolVersion']),
     takesUrls: override === undefined ? isObject(declared?.['url']) : override === 'url',
   });
   return { 'mcp-session-id': token };
@@ -126,6 +126,7 @@ function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, 32) : '';
+/** What could not stand in a header is no version. */
+function versionOf(value: unknown): string {
+  return typeof value === 'string' && /^[\x21-\x7e]{1,32}$/.test(value) ? value : '';
 }

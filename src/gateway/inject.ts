@@ -10,13 +10,15 @@ export function renderHeaders(held: readonly HeldCredential[]): string[] {
 }
 
 /** Every plain value that a secret puts on the wire, and its secret fields: what scrubbing looks for. */
-export function sensitiveValues(one: HeldCredential): string[] {
-  const fields = one.credential.config.fields.filter((field) => field.secret);
-  const values = fields.map((field) => one.secret.fields[field.name] ?? '');
+export function sensitiveValues({ credential, secret }: HeldCredential): string[] {
+  // Given for a definition that has changed since: which of its fields were secret is not known any more.
+  if (secret.shape !== credential.config.shape) return Object.values(secret.fields);
+  const fields = credential.config.fields.filter((field) => field.secret);
+  const values = fields.map((field) => secret.fields[field.name] ?? '');
   // A rendered header may be a person's name for all we know; only one made with a secret field is a secret.
   const secretNames = new Set(fields.map((field) => field.name));
-  const lines = one.credential.headers.filter((header) => header.value.fields.some((name) => secretNames.has(name)));
-  return [...values, ...lines.map((header) => header.value.render(one.secret.fields))];
+  const lines = credential.headers.filter((header) => header.value.fields.some((name) => secretNames.has(name)));
+  return [...values, ...lines.map((header) => header.value.render(secret.fields))];
 }
 
 function headersOf(one: HeldCredential): readonly string[] {

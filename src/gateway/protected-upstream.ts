@@ -5,6 +5,8 @@
 import type { ApiKeyCredential, Config, HttpUpstream } from '../config/config.ts';
 import type { Template } from '../config/template.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
+import type { SecretSlot } from '../vault/secrets.ts';
+import { passingHeaders } from './request-headers.ts';
 
 export interface HeaderTemplate {
   /** As it is sent. */
@@ -26,16 +28,28 @@ export interface ToolRule {
   readonly requires: readonly RequiredCredential[];
 }
 
+export type Rejected = NonNullable<HttpUpstream['rejected']>;
+
+/** By default a 401 says it: nothing was executed then. */
+const rejectedByDefault: Rejected = { status: [401], rpcError: [], maxPerHour: 3 };
+
 export interface ProtectedUpstream {
   readonly config: HttpUpstream;
   readonly adapter: Upstream;
   readonly rules: readonly ToolRule[];
+  /** How this upstream says that a credential is bad. */
+  readonly rejected: Rejected;
   /** Every credential that a rule of this upstream names, each once. */
   readonly credentials: readonly RequiredCredential[];
   /** The operator's own headers: name, value, name, value …, for requests that carry no user credential. */
   readonly operatorHeaders: readonly string[];
-  /** Names of client headers that go along, in lower case. */
-  readonly forwardHeaders: ReadonlySet<string>;
+  /** Names of client headers that go along, in lower case; nothing that the proxy itself puts in. */
+  readonly passingHeaders: ReadonlySet<string>;
+}
+
+/** Where a person's secret for a credential is kept. */
+export function secretSlot({ issuer, subject }: { readonly issuer: string; readonly subject: string }, { config, place }: RequiredCredential): SecretSlot {
+  return { issuer, subject, credential: config.name, ...(place === undefined ? {} : { upstream: place }) };
 }
 
 export function protectUpstream(config: Config, upstream: HttpUpstream, adapter: Upstream): ProtectedUpstream {
@@ -51,13 +65,15 @@ export function protectUpstream(config: Config, upstream: HttpUpstream, adapter:
     const tools = rule.tools;
     return { matches: (tool) => tools?.matches(tool) ?? false, requires: namesIn(rule).map(required) };
   });
+  const own = [...Object.keys(upstream.headers), ...[...credentials.values()].flatMap(({ headers }) => headers.map(({ name }) => name))];
   return {
     config: upstream,
     adapter,
     rules,
+    rejected: upstream.rejected ?? rejectedByDefault,
     credentials: [...credentials.values()],
     operatorHeaders: Object.entries(upstream.headers).flat(),
-    forwardHeaders: new Set(upstream.forwardHeaders.map((name) => name.toLowerCase())),
+    passingHeaders: passingHeaders(upstream.forwardHeaders, own),
   };
 }
 

@@ -5,12 +5,11 @@
  * disconnection is not cancellation). Nothing is ever sent upstream again from here.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Transform } from 'node:stream';
 import { MIMEType } from 'node:util';
 import type { Reason } from '../errors.ts';
 import type { Clock } from '../stores/store.ts';
 import type { AnswerController, AnswerHandler } from '../upstreams/upstream.ts';
-import { decoderFor } from './decode.ts';
+import { AnswerBody, decoderFor, type BodyTaker } from './decode.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { discard, type Sink } from './sinks.ts';
 
@@ -20,6 +19,7 @@ export type Media = 'json' | 'events' | 'other';
 export interface AnswerHead {
   readonly status: number;
   readonly media: Media;
+  /** What the client is told of a JSON answer's type. */
   readonly contentType: string;
   /** Length of the decoded bytes, where it is known. */
   readonly length: number | undefined;
@@ -45,18 +45,20 @@ class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-export class Relay implements AnswerHandler {
+const nobody = discard();
+
+export class Relay implements AnswerHandler, BodyTaker {
   readonly #reply: ServerResponse;
   readonly #plan: RelayPlan;
   readonly #heartbeat: Heartbeat;
   readonly #silenceMs: number;
-  #sink: Sink | undefined;
-  #decoder: Transform | undefined;
-  #stopBeat: (() => void) | undefined;
   readonly #now: Clock;
+  #sink: Sink | undefined;
+  #body: AnswerBody | undefined;
+  #stopBeat: (() => void) | undefined;
   #movedAt = 0;
+  #isWaiting = false;
   #isOver = false;
-  #isAbandoned = false;
 
   /** @param silenceMs how long a begun answer may stand still */
   constructor(reply: ServerResponse, plan: RelayPlan, heartbeat: Heartbeat, silenceMs: number, now: Clock) {
@@ -75,92 +77,41 @@ export class Relay implements AnswerHandler {
     if (status < 200) return;
     const decoder = decoderFor(headers['content-encoding']);
     if (decoder === 'unknown') throw new TypeError('the upstream compressed its answer in a way that cannot be read');
-    this.#sink = this.#plan.choose(readHead(status, headers, decoder === 'none'));
-    if (decoder !== 'none') this.#decodeBy(decoder, controller);
+    this.#body = new AnswerBody(controller, decoder, this);
     this.#watchSilence(controller);
+    this.#sink = this.#reply.destroyed ? nobody : this.#plan.choose(readHead(status, headers, decoder === 'none'));
   }
 
-  onResponseData(controller: AnswerController, chunk: Buffer): void {
+  onResponseData(_controller: AnswerController, chunk: Buffer): void {
     this.#movedAt = this.#now();
-    if (this.#decoder !== undefined) {
-      if (!this.#decoder.write(chunk)) controller.pause();
-    } else if (!this.#take(chunk)) {
-      this.#wait(controller);
-    }
+    this.#body?.push(chunk);
   }
 
   onResponseEnd(): void {
-    if (this.#decoder === undefined) this.#finish();
-    else this.#decoder.end();
+    this.#body?.end();
   }
 
   onResponseError(_controller: AnswerController, error: Error): void {
-    this.#fail(error);
+    this.failed(error);
   }
 
-  #take(chunk: Buffer): boolean {
-    if (!this.#isAbandoned && this.#reply.destroyed && !this.#reply.writableEnded) {
-      this.#isAbandoned = true;
-      this.#sink = discard();
-    }
-    return this.#sink?.data(chunk) ?? true;
+  take(bytes: Buffer): boolean {
+    if (this.#isOver) return true;
+    // A client that hung up while its answer was still being written leaves the upstream's call to its end.
+    if (this.#reply.destroyed && !this.#reply.writableEnded) this.#sink = nobody;
+    const isRoomLeft = this.#sink?.data(bytes) ?? true;
+    if (!isRoomLeft) this.#waitForClient();
+    return isRoomLeft;
   }
 
-  #decodeBy(decoder: Transform, controller: AnswerController): void {
-    this.#decoder = decoder;
-    const stop = (error: Error): void => {
-      if (!controller.aborted) controller.abort(error);
-      this.#fail(error);
-    };
-    decoder.on('data', (chunk: Buffer) => {
-      let isRoomLeft = true;
-      try {
-        isRoomLeft = this.#take(chunk);
-      } catch (error) {
-        stop(error instanceof Error ? error : new Error(String(error)));
-      }
-      if (!isRoomLeft) {
-        decoder.pause();
-        this.#wait(controller);
-      }
-    });
-    decoder.on('drain', () => {
-      controller.resume();
-    });
-    decoder.once('end', () => {
-      this.#finish();
-    });
-    decoder.once('error', stop);
-  }
-
-  /** Stops reading until the client has room again, or is gone and needs none. */
-  #wait(controller: AnswerController): void {
-    controller.pause();
-    const goOn = (): void => {
-      this.#reply.off('drain', goOn);
-      this.#reply.off('close', goOn);
-      this.#movedAt = this.#now();
-      this.#decoder?.resume();
-      controller.resume();
-    };
-    this.#reply.on('drain', goOn);
-    this.#reply.on('close', goOn);
-  }
-
-  #watchSilence(controller: AnswerController): void {
-    this.#movedAt = this.#now();
-    this.#stopBeat = this.#heartbeat.add(() => {
-      if (this.#now() - this.#movedAt > this.#silenceMs) controller.abort(new SilentUpstream('the upstream fell silent'));
-    });
-  }
-
-  #finish(): void {
+  done(): void {
     if (this.#isOver) return;
-    this.#close();
+    // What this throws comes back as a failure.
     this.#sink?.end();
+    this.#close();
   }
 
-  #fail(error: Error): void {
+  failed(error: Error): void {
     if (this.#isOver) return;
     this.#close();
     const reason = isTimeout(error) ? 'too-slow' : 'unreachable';
@@ -169,9 +120,34 @@ export class Relay implements AnswerHandler {
     else this.#sink.fail(reason);
   }
 
+  /** Nothing is read until the client has room again, or is gone and needs none. */
+  #waitForClient(): void {
+    this.#isWaiting = true;
+    const goOn = (): void => {
+      this.#reply.off('drain', goOn);
+      this.#reply.off('close', goOn);
+      this.#isWaiting = false;
+      this.#movedAt = this.#now();
+      this.#body?.resume();
+    };
+    this.#reply.on('drain', goOn);
+    this.#reply.on('close', goOn);
+  }
+
+  #watchSilence(controller: AnswerController): void {
+    this.#movedAt = this.#now();
+    this.#stopBeat = this.#heartbeat.add(() => {
+      if (this.#now() - this.#movedAt <= this.#silenceMs) return;
+      // A client that reads nothing for so long counts as gone; the silence is not the upstream's.
+      if (this.#isWaiting) this.#reply.destroy();
+      else controller.abort(new SilentUpstream('the upstream fell silent'));
+    });
+  }
+
   #close(): void {
     this.#isOver = true;
     this.#stopBeat?.();
+    this.#body?.close();
   }
 }
 
@@ -179,16 +155,24 @@ function isTimeout(error: Error): boolean {
   return error instanceof SilentUpstream || ('code' in error && error.code === 'UND_ERR_HEADERS_TIMEOUT');
 }
 
+/** Goes on as it came; any other parameter could repeat what was sent upstream. */
+const usualJson = /^application\/json(?: *; *charset="?(?:utf-?8|us-ascii|iso-8859-1)"?)?$/i;
+
 function readHead(status: number, headers: IncomingHttpHeaders, isPlain: boolean): AnswerHead {
-  const contentType = headers['content-type'] ?? '';
+  const contentType = mediaHeader(headers['content-type']);
   const length = Number(headers['content-length']);
   return {
     status,
     media: mediaOf(contentType),
-    contentType,
+    contentType: usualJson.test(contentType) ? contentType : 'application/json',
     length: isPlain && headers['content-length'] !== undefined && Number.isSafeInteger(length) ? length : undefined,
     headers,
   };
+}
+
+/** What Node would refuse to write again names no media type. */
+function mediaHeader(value: string | undefined): string {
+  return value !== undefined && /^[\t\x20-\x7e]*$/.test(value) ? value : '';
 }
 
 /** Media types are parsed, not compared (RFC 9110 §8.3.1). */

@@ -1,22 +1,32 @@
 /**
  * Which headers of a client's request go upstream. An allow-list, read from the raw header list, so that
- * no other spelling of a name slips through: a name with `_` never does, because many servers read it as
- * `-`. Authorization, Cookie and whatever a credential injects are never among them.
+ * no other spelling of a name slips through: of MCP's own names none with `_` does, because many servers
+ * read it as `-`. Authorization, Cookie and whatever the proxy itself puts in are never among them.
  */
 import { err, ok, type Result } from '../errors.ts';
-import type { ProtectedUpstream } from './protected-upstream.ts';
 
-const always: ReadonlySet<string> = new Set(['accept', 'content-type', 'last-event-id', 'traceparent', 'tracestate', 'baggage']);
+const always = ['accept', 'last-event-id', 'traceparent', 'tracestate', 'baggage'];
 /** Of these a second value makes the request ambiguous. */
-const single: ReadonlySet<string> = new Set(['content-type', 'last-event-id', 'traceparent', 'mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name']);
+const single: ReadonlySet<string> = new Set(['host', 'content-type', 'last-event-id', 'traceparent', 'mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name']);
 /** Set by the session step, never copied. */
 const ours: ReadonlySet<string> = new Set(['mcp-session-id', 'mcp-protocol-version']);
 
 /**
+ * @param extra names that the operator lets through
+ * @param own names that credentials or the operator set, and a client therefore cannot
+ * @returns names of client headers that go along, in lower case, beside MCP's own
+ */
+export function passingHeaders(extra: readonly string[], own: readonly string[]): ReadonlySet<string> {
+  const taken = new Set(own.map(canonical));
+  return new Set([...always, ...extra.map((name) => name.toLowerCase())].filter((name) => !taken.has(canonical(name))));
+}
+
+/**
  * @param rawHeaders Node's raw list: name, value, name, value …
+ * @param passing from `passingHeaders`
  * @returns the list for upstream, in lower case and without the session's headers
  */
-export function forwardedHeaders(rawHeaders: readonly string[], upstream: ProtectedUpstream): Result<string[], 'repeated-header'> {
+export function forwardedHeaders(rawHeaders: readonly string[], passing: ReadonlySet<string>): Result<string[], 'repeated-header'> {
   const forwarded: string[] = [];
   const seen = new Set<string>();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -25,14 +35,17 @@ export function forwardedHeaders(rawHeaders: readonly string[], upstream: Protec
       if (seen.has(name)) return err('repeated-header');
       seen.add(name);
     }
-    if (ours.has(name) || name.includes('_')) continue;
-    if (always.has(name) || name.startsWith('mcp-') || upstream.forwardHeaders.has(name)) forwarded.push(name, rawHeaders[at + 1] ?? '');
+    const isMcp = name.startsWith('mcp-') && !name.includes('_') && !ours.has(name);
+    if (isMcp || passing.has(name)) forwarded.push(name, rawHeaders[at + 1] ?? '');
   }
   return ok(forwarded);
 }
 
-/** What one request carries of the operator's and of the person's. Our own accept-encoding comes last. */
-export function injectedHeaders(rendered: readonly string[], upstream: ProtectedUpstream): string[] {
-  const own = rendered.length > 0 ? rendered : upstream.operatorHeaders;
-  return [...own, 'accept-encoding', 'identity'];
+/** What one request carries of the operator's or of the person's. Our own accept-encoding comes last. */
+export function injectedHeaders(rendered: readonly string[], operatorHeaders: readonly string[]): string[] {
+  return [...(rendered.length > 0 ? rendered : operatorHeaders), 'accept-encoding', 'identity'];
+}
+
+function canonical(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-');
 }

@@ -6,13 +6,14 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { describeError } from '../operate/log.ts';
 import { checkMedia, classify, classifyBare, identify, isAddressed, limitCalls, parse, readHeaders } from './admit.ts';
 import { refuseBare, sendAnswer } from './answer.ts';
-import { Call, type Step } from './call.ts';
+import { Call, type Step, type StepResult } from './call.ts';
 import { elicit } from './elicit.ts';
 import { endSession } from './end-session.ts';
+import type { Endpoint } from './endpoint.ts';
 import { forward } from './forward.ts';
 import type { Gateway } from './gateway.ts';
 import { decide, lookUp, match, openSession } from './look-up.ts';
-import type { ProtectedUpstream } from './protected-upstream.ts';
+import { recordUse } from './record-use.ts';
 import { openServerStream } from './server-stream.ts';
 
 function postSteps(gateway: Gateway): readonly Step[] {
@@ -29,26 +30,26 @@ function postSteps(gateway: Gateway): readonly Step[] {
     lookUp(gateway),
     decide(gateway),
     elicit(gateway),
+    recordUse(gateway),
     forward(gateway),
   ];
 }
 
 function getSteps(gateway: Gateway): readonly Step[] {
-  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), openServerStream(gateway)];
+  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), recordUse(gateway), openServerStream(gateway)];
 }
 
 function deleteSteps(gateway: Gateway): readonly Step[] {
-  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), endSession(gateway)];
+  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), recordUse(gateway), endSession(gateway)];
 }
 
 const methods = 'POST, GET, DELETE, OPTIONS';
 const optionsAnswer = { status: 204, headers: { allow: methods, 'access-control-allow-methods': methods, 'access-control-max-age': '600' } } as const;
 
 /**
- * @param paths where each upstream answers; a single upstream has a second, short path
  * @param maxBodyBytes of one message
  */
-export function registerGateway(server: FastifyInstance, gateway: Gateway, paths: ReadonlyMap<string, ProtectedUpstream>, maxBodyBytes: number): void {
+export function registerGateway(server: FastifyInstance, gateway: Gateway, endpoints: readonly Endpoint[], maxBodyBytes: number): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (_request, body, done) => {
     done(null, body);
@@ -57,41 +58,51 @@ export function registerGateway(server: FastifyInstance, gateway: Gateway, paths
     answerError(gateway, error, request, reply);
   });
   const steps = { POST: postSteps(gateway), GET: getSteps(gateway), DELETE: deleteSteps(gateway), OPTIONS: [isAddressed(gateway), () => optionsAnswer] };
-  for (const [path, upstream] of paths) {
+  for (const endpoint of endpoints) {
     for (const method of ['POST', 'GET', 'DELETE', 'OPTIONS'] as const) {
-      server.route({ method, url: path, bodyLimit: maxBodyBytes, exposeHeadRoute: false, handler: handlerOf(gateway, upstream, steps[method]) });
+      server.route({ method, url: endpoint.path, bodyLimit: maxBodyBytes, exposeHeadRoute: false, handler: handlerOf(gateway, endpoint, steps[method]) });
     }
   }
 }
 
-function handlerOf(gateway: Gateway, upstream: ProtectedUpstream, steps: readonly Step[]) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+function handlerOf(gateway: Gateway, endpoint: Endpoint, steps: readonly Step[]) {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
     reply.hijack();
-    const call = new Call(request, reply.raw, upstream);
-    try {
-      for (const step of steps) {
-        const outcome = step(call);
-        // Most steps are done at once; waiting for those would cost each call a turn of the event loop.
-        const result = outcome instanceof Promise ? await outcome : outcome;
-        if (result === 'taken') return;
-        if (result !== undefined) {
-          sendAnswer(call.reply, result);
-          return;
-        }
-      }
-    } catch (error) {
-      gateway.log.error({ upstream: upstream.config.name, reason: describeError(error) }, 'a call failed inside the proxy');
-      sendAnswer(call.reply, call.refuse('unavailable'));
-    }
+    walk(gateway, new Call(request, reply.raw, endpoint), steps, 0);
   };
+}
+
+/** Takes one step after the other. A step that is done at once costs no turn of the event loop, and most are. */
+function walk(gateway: Gateway, call: Call, steps: readonly Step[], from: number): void {
+  const failed = (error: unknown): void => {
+    gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'a call failed inside the proxy');
+    sendAnswer(call.reply, call.refuse('unavailable'));
+  };
+  try {
+    for (let at = from; at < steps.length; at += 1) {
+      const outcome = steps[at]?.(call);
+      if (outcome instanceof Promise) {
+        outcome.then((result) => { if (!isSettled(call, result)) walk(gateway, call, steps, at + 1); }).catch(failed);
+        return;
+      }
+      if (isSettled(call, outcome)) return;
+    }
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function isSettled(call: Call, result: StepResult): boolean {
+  if (result === undefined) return false;
+  if (result !== 'taken') sendAnswer(call.reply, result);
+  return true;
 }
 
 function answerError(gateway: Gateway, error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   reply.hijack();
   const reason = error.statusCode === 413 ? 'too-large' : error.statusCode === 415 ? 'unsupported-media' : 'not-json';
   if (error.statusCode === undefined || error.statusCode >= 500) gateway.log.error({ reason: describeError(error) }, 'a call failed inside the proxy');
-  const answer = refuseBare(reason);
-  // The rest of the body is not read; the connection cannot serve another request.
-  sendAnswer(reply.raw, { ...answer, headers: { connection: 'close' } });
+  sendAnswer(reply.raw, refuseBare(reason));
+  // What is still on its way is thrown away: a client whose connection is cut while it sends never reads why.
   request.raw.resume();
 }

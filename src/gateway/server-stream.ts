@@ -1,46 +1,38 @@
 /**
- * The server stream: a client's standalone GET. Its upstream half carries the upstream's own events; for a
- * session that takes URL elicitations, notices of completion go between them, and the stream is served
- * even when the upstream has none. A new GET takes over from the one before without losing the upstream
- * half; a resuming GET (`Last-Event-ID`) replaces nothing.
+ * The server stream: a client's standalone GET. Its upstream half carries the upstream's own events, whole;
+ * for a session that takes URL elicitations, notices of completion go between them, and the stream is
+ * served even when the upstream has none. A new GET takes over from the one before without losing the
+ * upstream half; a resuming GET (`Last-Event-ID`) replaces nothing.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Transform } from 'node:stream';
 import { describeError } from '../operate/log.ts';
 import { EventSplitter, keepAliveComment, messageEvent } from '../protocol/sse.ts';
 import type { AnswerController, AnswerHandler } from '../upstreams/upstream.ts';
 import { refuseBare, sendAnswer } from './answer.ts';
 import type { Call, Step } from './call.ts';
-import { ClientStream } from './client-stream.ts';
-import { decoderFor } from './decode.ts';
+import { ClientStream, eventStreamHeaders } from './client-stream.ts';
+import { AnswerBody, decoderFor, type BodyTaker } from './decode.ts';
 import { upstreamHeaders } from './forward.ts';
 import type { Gateway } from './gateway.ts';
 import { mediaOf } from './relay.ts';
+import type { OpenStream } from './server-streams.ts';
 import { maxHeldBytes, OversizedAnswer } from './sinks.ts';
 
-/** The open server streams of this process. */
-export interface ServerStreams {
-  /** The stream that a new GET of this session takes over. */
-  readonly bySession: Map<string, ServerStream>;
-  readonly all: Set<ServerStream>;
-  /** Ends every stream cleanly. */
-  endAll(): void;
-}
+/** An upstream that keeps its headers to itself is waited for so long, for it may yet say that it has no stream. */
+const headersWithinMs = 5_000;
 
-export function createServerStreams(): ServerStreams {
-  const all = new Set<ServerStream>();
-  return {
-    bySession: new Map(),
-    all,
-    endAll() {
-      for (const stream of [...all]) stream.end();
-    },
-  };
-}
+/** Refusals that pass: the client is told to come again, not that there is nothing here. */
+const passing: ReadonlySet<number> = new Set([409, 429, 502, 503, 504]);
 
 export function openServerStream(gateway: Gateway): Step {
   return (call) => {
-    const { session } = call;
+    const { session, reply } = call;
+    // A client that hung up while the steps before waited opens nothing and takes nothing over.
+    if (reply.destroyed) return 'taken';
+    if (gateway.streams.isClosing) {
+      sendAnswer(reply, emptyStream);
+      return 'taken';
+    }
     const isResuming = call.raw.headers['last-event-id'] !== undefined;
     const running = session === undefined || isResuming ? undefined : gateway.streams.bySession.get(session.id);
     if (running !== undefined) {
@@ -53,14 +45,20 @@ export function openServerStream(gateway: Gateway): Step {
   };
 }
 
-export class ServerStream implements AnswerHandler {
+/** A stream that is over at once: its client opens another, and is not told that there is none. */
+const emptyStream = { status: 200, headers: eventStreamHeaders, body: keepAliveComment };
+
+export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
   readonly #gateway: Gateway;
   readonly #splitter = new EventSplitter();
   readonly #isStandalone: boolean;
   #call: Call;
   #client: ClientStream | undefined;
   #controller: AnswerController | undefined;
+  #body: AnswerBody | undefined;
+  #stopWaiting: (() => void) | undefined;
   #detach: (() => void) | undefined;
+  readonly #stopExpiry: () => void;
   #isUpstreamOver = false;
 
   constructor(gateway: Gateway, call: Call, isResuming: boolean) {
@@ -69,32 +67,37 @@ export class ServerStream implements AnswerHandler {
     this.#isStandalone = call.session !== undefined && !isResuming;
     gateway.streams.all.add(this);
     if (this.#isStandalone && call.session !== undefined) gateway.streams.bySession.set(call.session.id, this);
-    // A client that may be asked gets its stream whatever the upstream says.
-    if (call.session?.takesUrls === true) this.#begin(call);
-    else this.#endWith(call);
+    this.#endWith(call);
+    this.#stopExpiry = this.#endWithToken();
+    // A client that may be asked gets its stream whatever the upstream says; others once it is known that there is one.
+    if (call.session?.takesUrls === true) this.#begin();
+    else this.#waitForHeaders();
   }
 
   /** Goes on with a new client connection; the old one ends. */
   takeOver(call: Call): void {
-    const before = this.#client;
+    const before = { client: this.#client, reply: this.#call.reply };
     this.#call = call;
-    if (before === undefined) {
-      this.#endWith(call);
+    this.#endWith(call);
+    if (before.client === undefined) {
+      sendAnswer(before.reply, emptyStream);
       return;
     }
-    this.#begin(call);
-    before.end();
+    this.#begin();
+    before.client.end();
+    // The old connection may have been too slow; the new one is not.
+    this.#body?.resume();
   }
 
   end(): void {
     this.#stop();
-    if (this.#client !== undefined) this.#client.end();
-    else sendAnswer(this.#call.reply, refuseBare('no-stream', { allow: 'POST' }));
+    if (this.#client === undefined) sendAnswer(this.#call.reply, emptyStream);
+    else this.#client.end();
   }
 
   onRequestStart(controller: AnswerController): void {
     this.#controller = controller;
-    if (this.#call.reply.destroyed) this.#stop();
+    if (this.#isUpstreamOver) controller.abort(new Error('the client closed its stream before it was opened'));
   }
 
   onResponseStart(controller: AnswerController, status: number, headers: IncomingHttpHeaders): void {
@@ -105,69 +108,66 @@ export class ServerStream implements AnswerHandler {
       controller.abort(new Error('the upstream has no stream here'));
       return;
     }
-    if (decoder !== 'none') this.#decodeBy(decoder, controller);
-    if (this.#client === undefined) this.#begin(this.#call);
+    this.#body = new AnswerBody(controller, decoder, this);
+    if (this.#client === undefined) this.#begin();
   }
 
-  onResponseData(controller: AnswerController, chunk: Buffer): void {
-    const isRoomLeft = this.#decoder === undefined ? this.#relay(chunk) : this.#decoder.write(chunk);
-    if (!isRoomLeft) controller.pause();
+  onResponseData(_controller: AnswerController, chunk: Buffer): void {
+    this.#body?.push(chunk);
   }
 
   onResponseEnd(): void {
-    this.#upstreamEnded();
+    this.#body?.end();
   }
 
   onResponseError(_controller: AnswerController, error: Error): void {
-    if (this.#isUpstreamOver) return;
-    this.#gateway.log.warn({ upstream: this.#call.upstream.config.name, reason: describeError(error) }, 'the upstream half of a server stream failed');
-    this.#upstreamEnded();
+    this.failed(error);
   }
 
-  #decoder: Transform | undefined;
-
-  #decodeBy(decoder: Transform, controller: AnswerController): void {
-    this.#decoder = decoder;
-    const stop = (error: Error): void => {
-      if (!controller.aborted) controller.abort(error);
-    };
-    decoder.on('data', (chunk: Buffer) => {
-      try {
-        this.#relay(chunk);
-      } catch (error) {
-        stop(error instanceof Error ? error : new Error(String(error)));
-      }
-    });
-    decoder.on('drain', () => {
-      controller.resume();
-    });
-    decoder.on('error', stop);
-  }
-
-  #relay(chunk: Buffer): boolean {
-    const events = this.#splitter.push(chunk);
+  take(bytes: Buffer): boolean {
+    const events = this.#splitter.push(bytes);
     if (this.#splitter.pendingBytes > maxHeldBytes) throw new OversizedAnswer();
     if (events === undefined) return true;
-    const { principal, upstream } = this.#call;
-    const scrubber = this.#gateway.scrubbers.current(principal, upstream.config.name);
-    return this.#client?.write(scrubber?.events(events) ?? events) ?? true;
+    return this.#client?.write(this.#call.scrubber?.events(events) ?? events) ?? true;
+  }
+
+  done(): void {
+    if (this.#isUpstreamOver) return;
+    this.end();
+  }
+
+  failed(error: Error): void {
+    if (this.#isUpstreamOver) return;
+    this.#gateway.log.warn({ upstream: this.#call.upstream.config.name, reason: describeError(error) }, 'the upstream half of a server stream failed');
+    if (this.#client === undefined) sendAnswer(this.#call.reply, refuseBare('unreachable'));
+    this.end();
   }
 
   /** Opens the client's half. */
-  #begin(call: Call): void {
-    const { session, reply } = call;
+  #begin(): void {
+    this.#stopWaiting?.();
+    const { session, reply } = this.#call;
     const client = new ClientStream(reply, this.#gateway.heartbeat, this.#gateway.now);
     this.#client = client;
     client.write(keepAliveComment);
-    reply.on('drain', () => this.#controller?.resume());
-    this.#endWith(call);
-    this.#detach?.();
+    reply.on('drain', () => {
+      if (this.#client === client) this.#body?.resume();
+    });
     if (session?.takesUrls !== true) return;
-    this.#detach = this.#gateway.notices.attach(
+    this.#detach ??= this.#gateway.notices.attach(
       session.id,
-      (json) => client.own(messageEvent(json)),
+      (json) => this.#client?.own(messageEvent(json)) ?? false,
       (error) => { this.#gateway.log.error({ reason: describeError(error) }, 'notices could not be read'); },
     );
+  }
+
+  /** Proxies on the client's way cut a stream of which they have seen no byte, so this waits for a while only. */
+  #waitForHeaders(): void {
+    const { heartbeat, now } = this.#gateway;
+    const since = now();
+    this.#stopWaiting = heartbeat.add(() => {
+      if (now() - since >= headersWithinMs) this.#begin();
+    });
   }
 
   /** The upstream half ends with the client's, unless another client connection has taken over. */
@@ -177,38 +177,42 @@ export class ServerStream implements AnswerHandler {
     });
   }
 
+  /** Nor does a stream outlive the access token that opened it. */
+  #endWithToken(): () => void {
+    const { heartbeat, now } = this.#gateway;
+    return heartbeat.add(() => {
+      if ((this.#call.principal.expiresAt ?? Infinity) <= now()) this.end();
+    });
+  }
+
   /** The upstream has no stream: ours stays, or the client is told in the way that every client understands. */
   #refused(status: number): void {
     this.#isUpstreamOver = true;
     const { session, reply } = this.#call;
-    if (status === 404 && session?.upstreamSession !== undefined) {
+    const isSessionGone = status === 404 && session?.upstreamSession !== undefined;
+    if (isSessionGone) {
       this.#gateway.sessions.end(session).catch((error: unknown) => {
         this.#gateway.log.warn({ reason: describeError(error) }, 'the end of a session could not be stored');
       });
-      if (this.#client === undefined) sendAnswer(reply, refuseBare('unknown-session'));
-      this.end();
-    } else if (this.#client === undefined) {
-      sendAnswer(reply, refuseBare('no-stream', { allow: 'POST' }));
-      this.#stop();
     }
-  }
-
-  #upstreamEnded(): void {
-    if (this.#isUpstreamOver) return;
-    this.#isUpstreamOver = true;
-    if (this.#client === undefined) sendAnswer(this.#call.reply, refuseBare('unreachable'));
-    this.#client?.end();
-    this.#stop();
+    const isOver = isSessionGone || passing.has(status);
+    if (this.#client !== undefined && !isOver) return;
+    if (this.#client === undefined) sendAnswer(reply, isSessionGone ? refuseBare('unknown-session') : isOver ? refuseBare('unreachable') : refuseBare('no-stream', { allow: 'POST' }));
+    this.end();
   }
 
   #stop(): void {
+    this.#stopWaiting?.();
+    this.#stopExpiry();
     this.#detach?.();
     this.#detach = undefined;
-    this.#gateway.streams.all.delete(this);
+    const { streams } = this.#gateway;
     const { session } = this.#call;
-    if (this.#isStandalone && session !== undefined && this.#gateway.streams.bySession.get(session.id) === this) this.#gateway.streams.bySession.delete(session.id);
+    streams.all.delete(this);
+    if (this.#isStandalone && session !== undefined && streams.bySession.get(session.id) === this) streams.bySession.delete(session.id);
     const wasOver = this.#isUpstreamOver;
     this.#isUpstreamOver = true;
-    if (!wasOver && this.#controller?.aborted === false) this.#controller.abort(new Error('the client closed its stream'));
+    this.#body?.close();
+    if (!wasOver && this.#controller?.aborted === false) this.#controller.abort(new Error('the stream is over'));
   }
 }

@@ -5,7 +5,7 @@
  * looks once for each session.
  */
 import { LRUCache } from 'lru-cache';
-import type { Principal } from '../identity/principal.ts';
+import { personKey, type Principal } from '../identity/principal.ts';
 import type { SessionFacts } from '../protocol/session-token.ts';
 import type { Clock, Store } from '../stores/store.ts';
 import { randomId, type KeyRing } from '../vault/key-ring.ts';
@@ -26,28 +26,27 @@ export interface Session extends SessionFacts {
 }
 
 
-
 const lifeMs = 30 * 24 * 3_600_000;
 const knownSessions = 20_000;
 
 export function createSessions(store: Store, ring: KeyRing, namespace: string, now: Clock): Sessions {
   const tombstones = createRecords<true>(store, ring, namespace, 'ended-session');
   const states = new LRUCache<string, 'live' | 'ended'>({ max: knownSessions });
-  const opened = new LRUCache<string, Session>({ max: knownSessions });
+  const opened = new LRUCache<string, { readonly session: Session; readonly owner: string }>({ max: knownSessions });
   const identity = (principal: Principal, upstream: string): string[] => [namespace, upstream, principal.issuer, principal.subject, principal.clientId ?? ''];
   const recordId = (session: Session) => ({ owner: [session.id], item: [] });
 
   function unseal(token: string, principal: Principal, upstream: string): Session | undefined {
-    const key = JSON.stringify([token, ...identity(principal, upstream)]);
-    const known = opened.get(key);
-    if (known !== undefined) return known;
+    const owner = `${upstream} ${personKey(principal)}${principal.clientId ?? ''}`;
+    const known = opened.get(token);
+    if (known !== undefined) return known.owner === owner ? known.session : undefined;
     const sealed = Buffer.from(token, 'base64url');
     // base64url has several spellings of the same bytes; only the one that was issued is a session.
     const plaintext = sealed.toString('base64url') === token ? ring.open('session', identity(principal, upstream), sealed) : undefined;
     if (plaintext === undefined) return undefined;
     // Sealed by `issue` under this installation's keys: the tag is the check of its shape.
     const session = { ...(JSON.parse(plaintext.toString()) as SessionFacts), token };
-    opened.set(key, session);
+    opened.set(token, { session, owner });
     return session;
   }
   async function lookUp(session: Session): Promise<boolean> {

@@ -8,6 +8,19 @@ export interface Principal {
   readonly clientId?: string;
   /** What to call her on pages. */
   readonly name: string;
+  /** When the token that named her is no longer taken, in milliseconds since the epoch; absent where nothing expires. */
+  readonly expiresAt?: number;
+}
+
+const keys = new WeakMap<Principal, string>();
+
+/** One text for each person, for keys of maps in memory; made once for each principal that was checked. */
+export function personKey(principal: Principal): string {
+  const known = keys.get(principal);
+  if (known !== undefined) return known;
+  const key = JSON.stringify([principal.issuer, principal.subject]);
+  keys.set(principal, key);
+  return key;
 }
 
 /** Two principals are one person. */

@@ -3,18 +3,32 @@
  * `audit.required` a line is on its way to the disk before anything is injected, and a line that cannot
  * be written stops the call. A line never holds a secret or a link.
  */
-import { closeSync, fstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { UnavailableError } from '../errors.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Clock } from '../stores/store.ts';
 
-export type AuditEvent = 'asked' | 'opened' | 'submitted' | 'stored' | 'used' | 'declined' | 'renewed';
+export type AuditEvent =
+  | 'asked'
+  | 'opened'
+  | 'wrong-person'
+  | 'submitted'
+  | 'stored'
+  | 'consent'
+  | 'used'
+  | 'rejected'
+  | 'declined'
+  | 'renewed'
+  | 'revoked'
+  | 'login'
+  | 'logout';
 
 export interface AuditFacts {
   readonly principal: Pick<Principal, 'issuer' | 'subject' | 'clientId'>;
-  readonly upstream: string;
-  readonly credential: string;
+  /** Absent for logins. */
+  readonly upstream?: string;
+  readonly credential?: string;
   readonly tool?: string | undefined;
   /** What the client calls itself. */
   readonly clientName?: string | undefined;
@@ -44,6 +58,7 @@ interface Writer {
 /**
  * @param stdout writes to standard output; throws when it cannot
  * @param failed is told of a line that could not be written where the trail is not required
+ * @throws UnavailableError when a file cannot be opened, whether or not the trail is required
  */
 export function openAudit(settings: AuditSettings, stdout: (line: string) => void, now: Clock, failed: (error: unknown) => void): Audit {
   const writers = settings.to.map((target): Writer => (target.kind === 'stdout' ? { write: stdout, close: () => undefined } : openFile(target.path)));
@@ -69,18 +84,27 @@ export function openAudit(settings: AuditSettings, stdout: (line: string) => voi
 }
 
 function openFile(path: string): Writer {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const file = openSync(path, 'a', 0o600);
-  // A pipe or a device is somebody else's to end.
-  const isRegular = fstatSync(file).isFile();
+  const file = openToAppend(path);
+  let isTorn = false;
   return {
     write(line) {
-      const bytes = Buffer.from(line);
+      // After half a line the next one begins on its own.
+      const bytes = Buffer.from(isTorn ? `\n${line}` : line);
       const written = writeSync(file, bytes);
-      if (isRegular && written !== bytes.length) throw new Error('the disk took only part of a line');
+      isTorn = written !== bytes.length;
+      if (isTorn) throw new Error('the disk took only part of a line');
     },
     close() {
       closeSync(file);
     },
   };
+}
+
+function openToAppend(path: string): number {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    return openSync(path, 'a', 0o600);
+  } catch (cause) {
+    throw new UnavailableError(`the audit file ${path} cannot be opened`, { cause });
+  }
 }

@@ -50,9 +50,9 @@ export function formatReport(report: CheckReport): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Without a query: it may hold a key of the operator's. */
+/** Without arguments or a query: they may hold a key of the operator's. */
 function addressOf(upstream: Upstream): string {
-  return upstream.transport === 'stdio' ? [upstream.command, ...upstream.args].join(' ') : upstream.url.origin + upstream.url.pathname;
+  return upstream.transport === 'stdio' ? `${upstream.command} (arguments: ${upstream.args.length} [set])` : upstream.url.origin + upstream.url.pathname;
 }
 
 function requirementName(requirement: Upstream['rules'][number]['requires'][number]): string {

@@ -51,9 +51,11 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
 /**
  * Finds a port that is free now. Another process may take it before it is used: a caller that can
  * should read back where its server really listens.
+ * @param wanted the one that is to be free; 0 for any
+ * @throws the system's error, with its `port`, when that one is in use
  */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
+export async function freePort(wanted = 0): Promise<number> {
+  const probe = createServer().listen(wanted, '127.0.0.1');
   await once(probe, 'listening');
   const address = probe.address();
   probe.close();
@@ -71,7 +73,7 @@ function readyLine(child: ChildProcess, options: ChildServerOptions): Promise<Re
     };
     const timer = setTimeout(() => fail(`not ready after ${options.startWithinMs} ms`), options.startWithinMs);
     child.once('error', (error) => fail(error.message));
-    child.once('exit', (code, signal) => fail(`ended (${signal ?? code}) before it was ready`));
+    child.once('close', (code, signal) => fail(`ended (${signal ?? code}) before it was ready`));
     const read = (line: string) => {
       if (lines.push(line) > quotedLines) lines.shift();
       const match = options.ready.exec(line);

@@ -32,7 +32,7 @@ export async function connectDemoClient(url: string, version: string): Promise<D
     ended.add(params.elicitationId);
     waiting.get(params.elicitationId)?.();
   });
-  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  await client.connect(transport);
   const deliver = transport.onmessage;
   transport.onmessage = (message) => {
     transcript.push(JSON.stringify(message));

@@ -27,21 +27,23 @@ export interface DemoUpstream {
 }
 
 /**
- * Starts the server on a free port and waits until it listens.
+ * Starts the server and waits until it listens.
  * @param options.apiUrl the API that it asks, see demo-api.ts
  * @param options.env the environment to find npx and its settings in
  * @param options.execPath the Node executable that runs it
+ * @param options.port where it should listen; it takes the next free one. Any by default.
  * @throws Error when the package can neither be found nor fetched, or does not start
  */
 export async function startDemoUpstream(options: {
   readonly apiUrl: string;
   readonly env: Environment;
   readonly execPath: string;
+  readonly port?: number;
 }): Promise<DemoUpstream> {
   const script = (await installedScript()) ?? (await fetchedScript(options.env));
   const child = await startChildServer({
     command: options.execPath,
-    args: [script, '--transport', 'http', '--port', String(await freePort())],
+    args: [script, '--transport', 'http', '--port', String(options.port ?? (await freePort()))],
     env: {
       PATH: options.env.PATH,
       HOME: options.env.HOME,

@@ -10,9 +10,9 @@ import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { freePort } from './child-server.ts';
 import { startDemoApi, type DemoApi } from './demo-api.ts';
-import { connectDemoClient, type Link } from './demo-client.ts';
+import { connectDemoClient, type DemoClient, type Link } from './demo-client.ts';
 import { startDemoUpstream, type DemoUpstream } from './demo-upstream.ts';
-import { readOrMakeKeyFile } from './key-file.ts';
+import { isKey, readOrMakeKeyFile } from './key-file.ts';
 
 export interface DemoOptions {
   /** Absolute path of the folder for key file and database. */
@@ -36,6 +36,7 @@ interface Stage extends Running {
   readonly api: DemoApi;
   readonly key: { readonly path: string; readonly isNew: boolean };
   readonly database: string;
+  readonly audit: string;
 }
 
 const tool = 'query-docs';
@@ -44,53 +45,78 @@ const configFile = fileURLToPath(new URL('../../config/demo.yaml', import.meta.u
 
 /** Runs upstream and proxy and says what to do next; the caller closes it. */
 export async function startProxyOnly(options: DemoOptions): Promise<Running> {
-  const stage = await setStage(options, 'elicitgate.db');
+  const stage = await setStage(options, { database: 'elicitgate.db', audit: 'audit.jsonl', isFresh: false });
   options.print(proxyOnlyText(stage));
   return stage;
 }
 
-/** Plays the whole flow once. @returns whether everything went as it should and the key was found nowhere */
+/**
+ * Plays the whole flow once, from an empty database.
+ * @param signal ends it early, which rejects
+ * @returns whether everything went as it should and the key was found nowhere
+ */
 export async function playDemo(options: DemoOptions, signal: AbortSignal): Promise<boolean> {
-  const database = 'demo.db';
-  for (const suffix of ['', '-wal', '-shm']) rmSync(join(options.folder, database + suffix), { force: true });
-  rmSync(join(options.folder, 'audit.jsonl'), { force: true });
   const logged: string[] = [];
   const logTo = { write: (line: string) => { logged.push(line); } };
-  const stage = await setStage({ ...options, edge: { ...options.edge, logTo } }, database);
-  const client = await connectDemoClient(stage.url, options.version);
-  const stop = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => { reject(new Error('the demo was stopped')); });
-  });
+  const stage = await setStage({ ...options, edge: { ...options.edge, logTo } }, { database: 'demo.db', audit: 'demo-audit.jsonl', isFresh: true });
   try {
-    options.print(introduction(stage));
-    const result = await Promise.race([client.call(tool, question, (links) => { options.print(askedText(stage, links)); }), stop]);
-    const key = stage.api.seen.findLast((request) => request.key !== undefined)?.key;
-    if (key === undefined || result.isError === true) {
-      options.print('\nThe tool did not get the key. This should not happen; please report it.\n');
-      return false;
+    const client = await connectDemoClient(stage.url, options.version);
+    try {
+      return await play(options, stage, client, signal, logged);
+    } finally {
+      await client.close();
     }
-    options.print(answeredText(key, JSON.stringify(result.content)));
-    const places = [
-      { name: 'what the client received', bytes: Buffer.from(client.transcript.join('\n')) },
-      { name: 'log', bytes: Buffer.from(logged.join('\n')) },
-      ...['', '-wal', '-shm'].map((suffix) => ({ name: `database file${suffix}`, bytes: readIfThere(stage.database + suffix) })),
-      { name: 'audit trail', bytes: readIfThere(join(options.folder, 'audit.jsonl')) },
-    ];
-    const hits = places.map((place) => ({ name: place.name, size: place.bytes.length, count: countOf(key, place.bytes) }));
-    options.print(searchText(hits));
-    return hits.every((hit) => hit.count === 0);
   } finally {
-    await client.close();
     await stage.close();
   }
 }
 
-async function setStage(options: DemoOptions, databaseName: string): Promise<Stage> {
+async function play({ print }: DemoOptions, stage: Stage, client: DemoClient, signal: AbortSignal, logged: readonly string[]): Promise<boolean> {
+  print(introduction(stage));
+  const call = client.call(tool, question, (links) => { print(askedText(stage, links)); });
+  const result = await Promise.race([call, rejectedBy(signal)]);
+  const key = stage.api.seen.findLast((request) => request.key !== undefined)?.key;
+  if (key === undefined || result.isError === true) {
+    print('\nThe tool did not get the key. This should not happen; please report it.\n');
+    return false;
+  }
+  print(answeredText(key, JSON.stringify(result.content)));
+  const places = [
+    { name: 'what the client received', bytes: Buffer.from(client.transcript.join('\n')) },
+    { name: 'log', bytes: Buffer.from(logged.join('\n')) },
+    ...['', '-wal', '-shm'].map((suffix) => ({ name: `database file${suffix}`, bytes: readIfThere(stage.database + suffix) })),
+    { name: 'audit trail', bytes: readIfThere(stage.audit) },
+  ];
+  const hits = places.map((place) => ({ name: place.name, size: place.bytes.length, count: countOf(key, place.bytes) }));
+  print(searchText(hits));
+  return hits.every((hit) => hit.count === 0);
+}
+
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const stop = (): void => { reject(new Error('the demo was stopped')); };
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+interface StageFiles {
+  readonly database: string;
+  readonly audit: string;
+  /** What an earlier run left is removed. */
+  readonly isFresh: boolean;
+}
+
+async function setStage(options: DemoOptions, files: StageFiles): Promise<Stage> {
+  // Before anything is touched: another demo may be running in this folder.
+  const port = await freePort(options.port);
   mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   const keyPath = join(options.folder, 'elicitgate.key');
   const { key, isNew } = readOrMakeKeyFile(keyPath);
-  const database = join(options.folder, databaseName);
-  const port = options.port === 0 ? await freePort() : options.port;
+  if (!isKey(key)) throw new Error(`${keyPath} holds no key. Put the right one back, or remove it together with the databases beside it.`);
+  const database = join(options.folder, files.database);
+  const audit = join(options.folder, files.audit);
+  if (files.isFresh) for (const file of [database, `${database}-wal`, `${database}-shm`, audit]) rmSync(file, { force: true });
   const started: Running[] = [];
   const close = async (): Promise<void> => {
     for (const part of started.splice(0).reverse()) await part.close();
@@ -98,18 +124,20 @@ async function setStage(options: DemoOptions, databaseName: string): Promise<Sta
   try {
     const api = await startDemoApi();
     started.push(api);
-    const upstream: DemoUpstream = await startDemoUpstream({ apiUrl: api.url, env: options.env, execPath: options.execPath });
+    // The same each time, where it can be: a key is kept for the address that it was given for.
+    const next = options.port === 0 || port === 65_535 ? {} : { port: port + 1 };
+    const upstream: DemoUpstream = await startDemoUpstream({ apiUrl: api.url, env: options.env, execPath: options.execPath, ...next });
     started.push(upstream);
     const app = await buildApp(options, {
       DEMO_LISTEN: `127.0.0.1:${port}`,
       DEMO_DATABASE: database,
-      DEMO_AUDIT: join(options.folder, 'audit.jsonl'),
+      DEMO_AUDIT: audit,
       DEMO_KEY: key,
       DEMO_UPSTREAM: upstream.url,
     });
     started.push(app);
     await app.listen();
-    return { url: `http://127.0.0.1:${port}/mcp`, api, key: { path: keyPath, isNew }, database, close };
+    return { url: `http://127.0.0.1:${port}/mcp`, api, key: { path: keyPath, isNew }, database, audit, close };
   } catch (error) {
     await close();
     throw error;
@@ -127,7 +155,7 @@ async function buildApp(options: DemoOptions, env: Readonly<Record<string, strin
 function proxyOnlyText(stage: Stage): string {
   return `
 Elicitgate runs at ${stage.url}, in front of the unmodified MCP server of Context7.
-The server's own service is played on this machine, so any key will do.
+The server's own service is played on this machine, so any key of 12 characters or more will do.
 ${keyText(stage)}
 Add it to a client:
 
@@ -158,7 +186,7 @@ function askedText(stage: Stage, links: readonly Link[]): string {
 │ ${requests === 0 ? 'nothing: the call has not left the proxy' : `${requests} requests`}
 └
 
-Open this link in a browser and give a key (anything will do here):
+Open this link in a browser and give a key (any 12 characters or more will do here):
 
   ${links.map((link) => link.url).join('\n  ')}
 

@@ -1,12 +1,16 @@
 /** Keys: 32 random bytes in base64. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const keyBytes = 32;
 
 export function generateKey(): string {
   return randomBytes(keyBytes).toString('base64');
+}
+
+export function isKey(text: string): boolean {
+  return Buffer.from(text, 'base64').length === keyBytes;
 }
 
 /**
@@ -16,8 +20,16 @@ export function generateKey(): string {
 export function writeKeyFile(path: string, key: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = openSync(path, 'wx', 0o600);
-  writeSync(file, `${key}\n`);
-  closeSync(file);
+  try {
+    writeSync(file, `${key}\n`);
+    // What is sealed under a key is on disk for good, so the key is there first.
+    fsyncSync(file);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** The key in a file, made once where there is none. @returns whether it was made now */

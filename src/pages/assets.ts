@@ -4,13 +4,16 @@
  * strictest Content-Security-Policy lets them through.
  */
 
-export type IconName = 'lock' | 'done' | 'pause' | 'clock' | 'notice';
+export type IconName = 'lock' | 'done' | 'pause' | 'clock' | 'notice' | 'person' | 'open' | 'globe';
 
 const strokes: Readonly<Record<IconName, string>> = {
   lock: '<rect x="5" y="10.5" width="14" height="9.5" rx="2.5"/><path d="M8 10.5V8a4 4 0 0 1 8 0v2.5"/>',
   done: '<path d="m5.5 12.5 4.5 4.5 8.5-9.5"/>',
   pause: '<path d="M9 6.5v11M15 6.5v11"/>',
   clock: '<circle cx="12" cy="12" r="8"/><path d="M12 7.5V12l3 2"/>',
+  person: '<circle cx="12" cy="8.5" r="3.75"/><path d="M5 19.5c.6-3.6 3.4-5.5 7-5.5s6.4 1.9 7 5.5"/>',
+  open: '<circle cx="12" cy="12" r="8"/>',
+  globe: '<circle cx="12" cy="12" r="8.5"/><path d="M3.5 12h17M12 3.5c5 5 5 12 0 17M12 3.5c-5 5-5 12 0 17"/>',
   notice: '<circle cx="12" cy="12" r="8.5"/><path d="M12 7.8v5M12 16.1v.1"/>',
 };
 

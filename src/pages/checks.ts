@@ -3,9 +3,10 @@
  * Nothing is changed before all of them have passed.
  */
 import { isSamePerson } from '../identity/principal.ts';
-import type { PageProblem, Pages, Visit } from './visit.ts';
+import { isCsrfToken } from './csrf.ts';
+import type { PageProblem, Pages, Redirect, Visit } from './visit.ts';
 
-export type Check = (visit: Visit) => PageProblem | undefined | Promise<PageProblem | undefined>;
+export type Check = (visit: Visit) => PageProblem | Redirect | undefined | Promise<PageProblem | Redirect | undefined>;
 
 export function isAddressed(pages: Pages): Check {
   return (visit) => (pages.addressed.check({ host: visit.request.headers.host }) === undefined ? undefined : { reason: 'bad-request', status: 403 });
@@ -35,44 +36,52 @@ export function load(pages: Pages): Check {
   };
 }
 
+/** Who is there; somebody unknown who can log in is sent to do so and comes back here. */
 export function identify(pages: Pages): Check {
-  return (visit) => {
-    const visitor = pages.identify(visit.request);
-    if (!visitor.ok) return { reason: visitor.error, status: 403 };
-    visit.principal = visitor.value;
-    return undefined;
+  return async (visit) => {
+    const visitor = await pages.identify(visit.request);
+    if (visitor.ok) {
+      visit.visitor = visitor.value;
+      return undefined;
+    }
+    if (visitor.error === 'login') return logIn(pages, visit);
+    return { reason: visitor.error, status: visitor.error === 'unavailable' ? 503 : 403 };
   };
 }
 
-/** The link of somebody else is as unknown as one that never was. */
-export function isSameUser(visit: Visit): PageProblem | undefined {
-  const subject = visit.opened?.ticket.subject;
-  const isHers = visit.principal !== undefined && subject !== undefined && isSamePerson({ ...subject, name: '' }, visit.principal);
-  return isHers ? undefined : { reason: 'not-found', status: 404 };
+/** After a form the browser would not follow to another origin (CSP `form-action`), so she is told what happened. */
+function logIn({ links }: Pages, { here, request }: Visit): PageProblem | Redirect {
+  if (links.login === undefined) return { reason: 'not-known', status: 403 };
+  return request.method === 'POST' ? { reason: 'signed-out', status: 403 } : { location: links.login(here) };
+}
+
+/** A link serves its owner only. Anyone else learns nothing of whose it is, and does not use it up. */
+export function isSameUser(pages: Pages): Check {
+  return (visit) => {
+    const { visitor, opened } = visit;
+    if (visitor === undefined || opened === undefined) throw new Error('a person is compared before both sides are known');
+    const { subject, upstream } = opened.ticket;
+    if (isSamePerson({ ...subject, name: '' }, visitor.principal)) return undefined;
+    pages.audit.record('wrong-person', { principal: visitor.principal, upstream, credential: subject.credential });
+    return { reason: 'wrong-person', status: 403 };
+  };
 }
 
 export function hasCsrfToken(pages: Pages): Check {
-  return (visit) => (isCsrfToken(pages, visit, visit.form['csrf']) ? undefined : { reason: 'forbidden-origin', status: 403 });
-}
-
-export function limitSubmissions(pages: Pages): Check {
-  return async (visit) => {
-    if (visit.principal === undefined || visit.form['action'] !== 'give') return undefined;
-    return tooMany(await pages.countSubmission(visit.request, visit.principal));
+  return ({ visitor, ticketId, form }) => {
+    const isOurs = visitor !== undefined && isCsrfToken(pages, visitor, ticketId === '' ? 'account' : ticketId, form['csrf']);
+    return isOurs ? undefined : { reason: 'forbidden-origin', status: 403 };
   };
 }
 
-/** The token of a form: sealed for one person and one link. */
-export function csrfToken(pages: Pages, visit: Pick<Visit, 'principal' | 'ticketId'>): string {
-  return pages.ring.seal('csrf', csrfIdentity(pages, visit), new Uint8Array()).toString('base64url');
-}
+/** Buttons that bring no value; a form without one of these brings one, whatever it says. */
+const otherButtons: readonly unknown[] = ['decline', 'renew', 'agree'];
 
-function isCsrfToken(pages: Pages, visit: Visit, token: unknown): boolean {
-  return typeof token === 'string' && pages.ring.open('csrf', csrfIdentity(pages, visit), Buffer.from(token, 'base64url')) !== undefined;
-}
-
-function csrfIdentity(pages: Pages, { principal, ticketId }: Pick<Visit, 'principal' | 'ticketId'>): string[] {
-  return [pages.namespace, principal?.issuer ?? '', principal?.subject ?? '', ticketId];
+export function limitSubmissions(pages: Pages): Check {
+  return async ({ visitor, form, request }) => {
+    if (visitor === undefined || otherButtons.includes(form['action'])) return undefined;
+    return tooMany(await pages.countSubmission(request, visitor.principal));
+  };
 }
 
 function tooMany(waitSeconds: number | undefined): PageProblem | undefined {

@@ -32,7 +32,7 @@ const edgeContrast = 3;
 export function parseColour(text: string): Colour {
   const digits = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(text) ? text.slice(1) : undefined;
   if (digits === undefined) throw new RangeError('a colour is written #rgb or #rrggbb');
-  const pairs = digits.length === 3 ? [...digits].map((digit) => digit + digit) : (digits.match(/../g) ?? []);
+  const pairs = (digits.length === 3 ? digits.replace(/./g, '$&$&') : digits).match(/../g) ?? [];
   const [red = 0, green = 0, blue = 0] = pairs.map((pair) => Number.parseInt(pair, 16));
   return [red, green, blue];
 }

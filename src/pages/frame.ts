@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs';
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { textIn } from '../config/text.ts';
+import type { Visitor } from '../identity/visitor.ts';
 import type { Frame } from './views.ts';
-import { chooseLanguage, shippedLanguages } from './words.ts';
+import type { PageLinks, Pages } from './visit.ts';
+import { chooseLanguage, shippedLanguages, wordsIn } from './words.ts';
 
-const languageNames: Readonly<Record<string, string>> = { en: 'English', de: 'Deutsch' };
-
-/** @param base path of the pages as browsers see it; @param stylePath below it */
-export function createFrame(pages: Config['pages'], base: string, stylePath: string) {
+/** @param styleUrl the style sheet as browsers reach it */
+export function createFrame(pages: Config['pages'], links: PageLinks, styleUrl: string): Pages['frame'] {
   const offered = pages.locales.filter((code) => shippedLanguages.includes(code));
   const logoUrl = pages.logo === undefined ? undefined : `data:${pages.logo.mediaType};base64,${readFileSync(pages.logo.path, 'base64')}`;
-  return (request: FastifyRequest, account: string | undefined): Frame => {
+  return (request: FastifyRequest, visitor?: Visitor, here?: string): Frame => {
     const { lang } = request.query as { readonly lang?: unknown };
     const language = chooseLanguage(request.headers['accept-language'], typeof lang === 'string' ? lang : undefined, offered);
     return {
@@ -21,9 +21,17 @@ export function createFrame(pages: Config['pages'], base: string, stylePath: str
       logoUrl,
       support: pages.support,
       links: pages.links.map((link) => ({ title: textIn(link.title, language), url: link.url })),
-      languages: offered.map((code) => ({ code, name: languageNames[code] ?? code, href: `?lang=${encodeURIComponent(code)}` })),
-      account,
-      styleUrl: `${base}${stylePath}`,
+      languages: offered.map((code) => ({ code, name: wordsIn(code).words.languageName, href: `?lang=${encodeURIComponent(code)}` })),
+      account: visitor?.principal.name,
+      switchUrl: visitor === undefined ? undefined : switchUrl(links, here ?? 'account'),
+      accountUrl: visitor === undefined ? undefined : links.account,
+      styleUrl,
     };
   };
+}
+
+/** Where somebody goes who is not the person that the page takes her for. */
+function switchUrl({ login, signOut }: PageLinks, here: string): string | undefined {
+  if (login !== undefined) return login(here, true);
+  return signOut !== undefined && 'href' in signOut ? signOut.href : undefined;
 }

@@ -12,7 +12,7 @@ const longestName = 60;
  */
 export function shortName(name: string | undefined): string | undefined {
   const clean = plainLine(name ?? '');
-  const characters = [...clean];
+  const characters = Array.from(clean);
   if (characters.length <= longestName) return clean === '' ? undefined : clean;
   return `${characters.slice(0, longestName - 1).join('').trimEnd()}…`;
 }

@@ -5,19 +5,33 @@
 import { createHash } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnavailableError } from '../errors.ts';
+import type { Visitor } from '../identity/visitor.ts';
 import { describeError } from '../operate/log.ts';
+import { changeAccount, showAccount } from './account.ts';
 import { hasCsrfToken, identify, isAddressed, isSameOrigin, isSameUser, limitPages, limitSubmissions, load, type Check } from './checks.ts';
 import { showQuestion, takeAnswer } from './connect.ts';
+import { registerLogin, type LoginPages } from './login-routes.ts';
+import { renderLoginProblem, renderWrongPerson } from './person-views.ts';
 import { renderProblem } from './views.ts';
-import { Visit, type CheckedVisit, type Page, type PageProblem, type Pages } from './visit.ts';
+import { Visit, type Act, type CheckedVisit, type Page, type PageProblem, type Pages } from './visit.ts';
 
-function getChecks(pages: Pages): readonly Check[] {
-  return [isAddressed(pages), limitPages(pages), load(pages), identify(pages), isSameUser];
-}
-
-function postChecks(pages: Pages): readonly Check[] {
-  return [isAddressed(pages), limitPages(pages), isSameOrigin(pages), load(pages), identify(pages), isSameUser, hasCsrfToken(pages), limitSubmissions(pages)];
-}
+const checks = {
+  showLink: (pages: Pages): readonly Check[] => [isAddressed(pages), limitPages(pages), load(pages), identify(pages), isSameUser(pages)],
+  answerLink: (pages: Pages): readonly Check[] => [
+    isAddressed(pages),
+    limitPages(pages),
+    isSameOrigin(pages),
+    load(pages),
+    identify(pages),
+    isSameUser(pages),
+    hasCsrfToken(pages),
+    limitSubmissions(pages),
+  ],
+  showAccount: (pages: Pages): readonly Check[] => [isAddressed(pages), limitPages(pages), identify(pages)],
+  changeAccount: (pages: Pages): readonly Check[] => [isAddressed(pages), limitPages(pages), isSameOrigin(pages), identify(pages), hasCsrfToken(pages)],
+  logIn: (pages: Pages): readonly Check[] => [isAddressed(pages), limitPages(pages)],
+  logOut: (pages: Pages): readonly Check[] => [isAddressed(pages), limitPages(pages), isSameOrigin(pages)],
+};
 
 const maxFormBytes = 256 * 1024;
 
@@ -32,17 +46,32 @@ const securityHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-/** @param prefixes paths below which the pages hang; @param isSecure they are reached over https */
-export function registerPages(server: FastifyInstance, pages: Pages, prefixes: readonly string[], css: string, isSecure: boolean): void {
+export interface PageRoutes {
+  /** Paths below which the pages hang. */
+  readonly prefixes: readonly string[];
+  readonly css: string;
+  /** They are reached over https. */
+  readonly isSecure: boolean;
+  /** Login with a session of ours, where the file wants it. */
+  readonly login?: LoginPages;
+}
+
+export function registerPages(server: FastifyInstance, pages: Pages, { prefixes, css, isSecure, login }: PageRoutes): void {
   server.addHook('onRequest', async (_request, reply) => {
     void reply.headers(securityHeaders);
     if (isSecure) void reply.header('strict-transport-security', 'max-age=31536000');
   });
   server.setErrorHandler((error: FastifyError, request, reply) => answerError(pages, error, request, reply));
+  const get = { exposeHeadRoute: false };
+  const post = { bodyLimit: maxFormBytes };
+  const { signOut } = pages.links;
   for (const prefix of prefixes) {
-    server.get(`${prefix}/connect/:ticket`, { exposeHeadRoute: false }, handlerOf(pages, getChecks(pages), showQuestion));
-    server.post(`${prefix}/connect/:ticket`, { bodyLimit: maxFormBytes }, handlerOf(pages, postChecks(pages), takeAnswer));
-    server.get(`${prefix}${stylePath(css)}`, (_request, reply) => reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable').send(css));
+    server.get(`${prefix}/connect/:ticket`, get, handlerOf(pages, checks.showLink(pages), (visit) => showQuestion(pages, checkedLink(visit))));
+    server.post(`${prefix}/connect/:ticket`, post, handlerOf(pages, checks.answerLink(pages), (visit) => takeAnswer(pages, checkedLink(visit))));
+    server.get(`${prefix}/account`, get, handlerOf(pages, checks.showAccount(pages), (visit) => showAccount(pages, visitorOf(visit), pages.frame(visit.request, visit.visitor, visit.here))));
+    server.post(`${prefix}/account`, post, handlerOf(pages, checks.changeAccount(pages), async (visit) => ({ location: await changeAccount(pages, visitorOf(visit), visit.form) })));
+    server.get(`${prefix}${stylePath(css)}`, get, (_request, reply) => reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable').send(css));
+    if (login !== undefined && signOut !== undefined) registerLogin(server, pages, login, prefix, { logIn: handlerOf.bind(undefined, pages, checks.logIn(pages)), logOut: handlerOf.bind(undefined, pages, checks.logOut(pages)) });
   }
 }
 
@@ -51,26 +80,43 @@ export function stylePath(css: string): string {
   return `/assets/style-${createHash('sha256').update(css).digest('hex').slice(0, 12)}.css`;
 }
 
-type Act = (pages: Pages, visit: CheckedVisit) => Promise<Page | { readonly location: string }>;
-
-function handlerOf(pages: Pages, checks: readonly Check[], act: Act) {
+function handlerOf(pages: Pages, all: readonly Check[], act: Act) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const visit = new Visit(request, reply);
-    for (const check of checks) {
-      const problem = await check(visit);
-      if (problem !== undefined) return sendProblem(pages, request, reply, problem);
+    const visit = new Visit(request);
+    for (const check of all) {
+      const ended = await check(visit);
+      if (ended !== undefined) return 'location' in ended ? reply.redirect(ended.location, 303) : sendProblem(pages, visit, reply, ended);
     }
-    const { principal, opened, asked } = visit;
-    if (principal === undefined || opened === undefined || asked === undefined) throw new Error('a page was reached without its checks');
-    const outcome = await act(pages, { request, ticketId: visit.ticketId, principal, opened, asked, form: visit.form });
+    const outcome = await act(visit, reply);
     return 'location' in outcome ? reply.redirect(outcome.location, 303) : sendPage(reply, outcome);
   };
 }
 
-function sendProblem(pages: Pages, request: FastifyRequest, reply: FastifyReply, problem: PageProblem): FastifyReply {
+function visitorOf({ visitor }: Visit): Visitor {
+  if (visitor === undefined) throw new Error('a page was reached without its checks');
+  return visitor;
+}
+
+function checkedLink(visit: Visit): CheckedVisit {
+  const { request, ticketId, opened, asked, form } = visit;
+  if (opened === undefined || asked === undefined) throw new Error('a page was reached without its checks');
+  return { request, ticketId, visitor: visitorOf(visit), opened, asked, form };
+}
+
+function sendProblem(pages: Pages, visit: Visit, reply: FastifyReply, problem: PageProblem): FastifyReply {
   const { status, reason, retryAfterSeconds } = problem;
-  const html = renderProblem(pages.frame(request, undefined), { reason, retryAfterSeconds });
-  return sendPage(reply, { status, html, ...(retryAfterSeconds === undefined ? {} : { headers: { 'retry-after': String(retryAfterSeconds) } }) });
+  const frame = pages.frame(visit.request, visit.visitor, visit.here);
+  const html = (): string => {
+    switch (reason) {
+      case 'wrong-person':
+        return renderWrongPerson(frame, { account: visit.visitor?.principal.name ?? '', switchUrl: frame.switchUrl });
+      case 'signed-out':
+        return renderLoginProblem(frame, { reason: 'stale', retryUrl: pages.links.login?.(visit.here) ?? pages.links.account });
+      default:
+        return renderProblem(frame, { reason, retryAfterSeconds });
+    }
+  };
+  return sendPage(reply, { status, html: html(), ...(retryAfterSeconds === undefined ? {} : { headers: { 'retry-after': String(retryAfterSeconds) } }) });
 }
 
 function sendPage(reply: FastifyReply, page: Page): FastifyReply {
@@ -78,8 +124,9 @@ function sendPage(reply: FastifyReply, page: Page): FastifyReply {
 }
 
 function answerError(pages: Pages, error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (error.statusCode === 413) return sendProblem(pages, request, reply, { reason: 'too-large', status: 413 });
-  if (error.statusCode !== undefined && error.statusCode < 500) return sendProblem(pages, request, reply, { reason: 'bad-request', status: 400 });
+  // The rest of a form that is too large is read and thrown away: a browser that is cut off while it sends shows no page.
+  if (error.statusCode === 413) return sendProblem(pages, new Visit(request), reply.removeHeader('connection'), { reason: 'too-large', status: 413 });
+  if (error.statusCode !== undefined && error.statusCode < 500) return sendProblem(pages, new Visit(request), reply, { reason: 'bad-request', status: 400 });
   pages.log.error({ reason: describeError(error) }, error instanceof UnavailableError ? 'a page could not reach the vault' : 'a page failed');
-  return sendProblem(pages, request, reply, { reason: 'unavailable', status: 503 });
+  return sendProblem(pages, new Visit(request), reply, { reason: 'unavailable', status: 503 });
 }

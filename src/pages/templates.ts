@@ -16,12 +16,20 @@ export interface DocumentModel {
   readonly logoUrl: string | undefined;
   readonly mark: string;
   readonly signedIn: { readonly label: string; readonly account: string } | undefined;
+  readonly personLinks: readonly LinkModel[];
   readonly languages: {
     readonly label: string;
+    readonly current: string;
+    readonly icon: string;
     readonly list: readonly { readonly code: string; readonly name: string; readonly href: string; readonly isCurrent: boolean }[];
   };
-  readonly links: readonly { readonly title: string; readonly href: string }[];
+  readonly links: readonly LinkModel[];
   readonly body: string;
+}
+
+export interface LinkModel {
+  readonly title: string;
+  readonly href: string;
 }
 
 export interface FormModel {
@@ -42,14 +50,19 @@ export interface FieldModel {
   readonly hasFocus: boolean;
 }
 
+export interface FactsModel {
+  readonly heading: string;
+  readonly rows: readonly { readonly term: string; readonly value: string; readonly note: string | undefined; readonly isCode: boolean }[];
+  readonly assurance: string;
+  readonly lockIcon: string;
+}
+
 export interface EntryModel extends FormModel {
   readonly askedBy: string;
   readonly heading: string;
   readonly lead: string;
-  readonly factsHeading: string;
-  readonly facts: readonly { readonly term: string; readonly value: string; readonly note: string | undefined; readonly isCode: boolean }[];
-  readonly assurance: string;
-  readonly icons: { readonly lock: string; readonly notice: string };
+  readonly facts: FactsModel;
+  readonly noticeIcon: string;
   readonly description: string | undefined;
   readonly help: { readonly href: string; readonly text: string; readonly newTab: string } | undefined;
   readonly replaces: string | undefined;
@@ -63,13 +76,16 @@ export interface MessageModel {
   readonly tone: 'good' | 'calm';
   readonly icon: string;
   readonly heading: string;
+  /** Who is signed in, where that is what the page is about. */
+  readonly account: { readonly label: string; readonly name: string } | undefined;
   readonly paragraphs: readonly string[];
+  readonly link: LinkModel | undefined;
   readonly form: (FormModel & { readonly value: string; readonly label: string }) | undefined;
 }
 
 const eta = new Eta({ autoEscape: true, autoFilter: true, filterFunction: printable });
 
-export const documentPage = template<DocumentModel>(`<!doctype html>
+export const documentPage: (model: DocumentModel) => string = template(`<!doctype html>
 <html lang="<%= it.language %>" dir="<%= it.direction %>">
 <head>
 <meta charset="utf-8">
@@ -93,15 +109,25 @@ export const documentPage = template<DocumentModel>(`<!doctype html>
 </p>
 <% if (it.languages.list.length > 1) { %>
 <nav class="languages" aria-label="<%= it.languages.label %>">
+<details>
+<summary><%~ it.languages.icon %><span><span class="unseen"><%= it.languages.label %></span> <%= it.languages.current %></span></summary>
 <ul>
 <% for (const { code, name, href, isCurrent } of it.languages.list) { %>
 <li><a href="<%= href %>" lang="<%= code %>" hreflang="<%= code %>"<%~ isCurrent ? ' aria-current="true"' : '' %>><%= name %></a></li>
 <% } %>
 </ul>
+</details>
 </nav>
 <% } %>
+<% if (it.signedIn !== undefined || it.personLinks.length > 0) { %>
+<div class="person">
 <% if (it.signedIn !== undefined) { %>
-<p class="account"><%= it.signedIn.label %> <b><bdi><%= it.signedIn.account %></bdi></b></p>
+<p><%= it.signedIn.label %> <b><bdi><%= it.signedIn.account %></bdi></b></p>
+<% } %>
+<% for (const { title, href } of it.personLinks) { %>
+<a href="<%= href %>"><%= title %></a>
+<% } %>
+</div>
 <% } %>
 </header>
 <main>
@@ -130,7 +156,7 @@ eta.loadTemplate('@field', `<div class="field<%~ it.problem === undefined ? '' :
 <% } %>
 <% const isLines = it.kind === 'lines' || it.kind === 'secret-lines' %>
 <<%~ isLines ? 'textarea rows="6"' : it.kind === 'secret-line' ? 'input type="password"' : 'input type="text"' %> id="<%= it.id %>" name="<%= it.name %>"
-<% if (it.kind === 'secret-lines') { %> class="veiled"<% } %>
+<%- if (it.kind === 'secret-lines') { %> class="veiled"<% } %>
 <% if (!isLines && it.value !== '') { %> value="<%= it.value %>"<% } %>
 <% if (it.describedBy !== undefined) { %> aria-describedby="<%= it.describedBy %>"<% } %>
 <% if (it.problem !== undefined) { %> aria-invalid="true"<% } %>
@@ -140,7 +166,23 @@ eta.loadTemplate('@field', `<div class="field<%~ it.problem === undefined ? '' :
 </div>
 `);
 
-export const entryBody = template<EntryModel>(`<article class="card entry">
+eta.loadTemplate('@facts', `<section class="facts" aria-labelledby="facts">
+<h2 id="facts"><%= it.heading %></h2>
+<dl>
+<% for (const { term, value, note, isCode } of it.rows) { %>
+<div>
+<dt><%= term %></dt>
+<dd><% if (isCode) { %><code><bdi><%= value %></bdi></code><% } else { %><bdi><%= value %></bdi><% } %>
+<% if (note !== undefined) { %>
+<span class="note"><%= note %></span><% } %></dd>
+</div>
+<% } %>
+</dl>
+<p class="assurance"><%~ it.lockIcon %><span><%= it.assurance %></span></p>
+</section>
+`);
+
+export const entryBody: (model: EntryModel) => string = template(`<article class="card entry">
 <header>
 <p class="eyebrow"><%= it.askedBy %></p>
 <h1><%= it.heading %></h1>
@@ -157,19 +199,7 @@ export const entryBody = template<EntryModel>(`<article class="card entry">
 </div>
 <% } %>
 </header>
-<section class="facts" aria-labelledby="facts">
-<h2 id="facts"><%= it.factsHeading %></h2>
-<dl>
-<% for (const { term, value, note, isCode } of it.facts) { %>
-<div>
-<dt><%= term %></dt>
-<dd><% if (isCode) { %><code><bdi><%= value %></bdi></code><% } else { %><bdi><%= value %></bdi><% } %>
-<% if (note !== undefined) { %> <span class="note"><%= note %></span><% } %></dd>
-</div>
-<% } %>
-</dl>
-<p class="assurance"><%~ it.icons.lock %><span><%= it.assurance %></span></p>
-</section>
+<%~ include('@facts', it.facts) %>
 <form method="post" action="<%= it.action %>" autocomplete="off">
 <input type="hidden" name="csrf" value="<%= it.csrf %>">
 <% if (it.description !== undefined) { %>
@@ -182,7 +212,7 @@ export const entryBody = template<EntryModel>(`<article class="card entry">
 <p class="help"><a href="<%= it.help.href %>" target="_blank" rel="noopener noreferrer"><%= it.help.text %> <span class="unseen">(<%= it.help.newTab %>)</span></a></p>
 <% } %>
 <% for (const field of it.fields) { %>
-<%~ include('@field', { ...field, noticeIcon: it.icons.notice }) %>
+<%~ include('@field', { ...field, noticeIcon: it.noticeIcon }) %>
 <% } %>
 <div class="actions">
 <button class="main" name="action" value="give"><%= it.give %></button>
@@ -192,11 +222,17 @@ export const entryBody = template<EntryModel>(`<article class="card entry">
 </article>
 `);
 
-export const messageBody = template<MessageModel>(`<article class="card message <%~ it.tone %>">
+export const messageBody: (model: MessageModel) => string = template(`<article class="card message <%~ it.tone %>">
 <p class="seal"><%~ it.icon %></p>
 <h1><%= it.heading %></h1>
+<% if (it.account !== undefined) { %>
+<p class="whoami"><span><%= it.account.label %></span> <b><bdi><%= it.account.name %></bdi></b></p>
+<% } %>
 <% for (const paragraph of it.paragraphs) { %>
 <p><%= paragraph %></p>
+<% } %>
+<% if (it.link !== undefined) { %>
+<p class="actions"><a class="button main" href="<%= it.link.href %>"><%= it.link.title %></a></p>
 <% } %>
 <% if (it.form !== undefined) { %>
 <form method="post" action="<%= it.form.action %>">
@@ -207,7 +243,8 @@ export const messageBody = template<MessageModel>(`<article class="card message 
 </article>
 `);
 
-function template<Model extends object>(source: string): (model: Model) => string {
+/** Compiles a template of this module or of another one; it may include `@facts`. */
+export function template(source: string): (model: object) => string {
   const compiled = eta.compile(source);
   return (model) => compiled.call(eta, model);
 }

@@ -11,9 +11,9 @@ import type { IconName } from './assets.ts';
 import { durationIn } from './duration.ts';
 import { plainLine, shortName } from './plain-name.ts';
 import { documentPage, entryBody, messageBody } from './templates.ts';
-import type { EntryModel, FieldModel, MessageModel } from './templates.ts';
+import type { EntryModel, FactsModel, FieldModel, LinkModel, MessageModel } from './templates.ts';
 import { wordsIn } from './words.ts';
-import type { Words } from './words.ts';
+import type { Words } from './words/en.ts';
 
 /** What surrounds every page. */
 export interface Frame {
@@ -28,6 +28,10 @@ export interface Frame {
   readonly languages: readonly { readonly code: string; readonly name: string; readonly href: string }[];
   /** Who is logged in; absent while nobody is known. */
   readonly account?: string | undefined;
+  /** Where she logs in as someone else ("Not you?"). */
+  readonly switchUrl?: string | undefined;
+  /** Her page of connections. */
+  readonly accountUrl?: string | undefined;
   /** Where `styleSheet()` is served. */
   readonly styleUrl: string;
 }
@@ -58,6 +62,8 @@ export interface Entry extends Form {
   readonly server: string;
   /** The name that the client gives itself. */
   readonly client?: string | undefined;
+  /** The id of the client, where the identity vouches for one. */
+  readonly clientId?: string | undefined;
   /** The credential's title. */
   readonly title: string;
   readonly description?: string | undefined;
@@ -73,6 +79,8 @@ export interface Entry extends Form {
   readonly keptForMs?: number | undefined;
   /** True when a stored secret will be replaced. */
   readonly replaces: boolean;
+  /** True when the server refused the stored one. */
+  readonly refused?: boolean | undefined;
 }
 
 export type ProblemReason =
@@ -81,6 +89,7 @@ export type ProblemReason =
   | 'too-many'
   | 'unavailable'
   | 'not-local'
+  | 'not-known'
   | 'too-large'
   | 'bad-request';
 
@@ -96,13 +105,16 @@ export function renderEntry(frame: Frame, entry: Entry): string {
     askedBy: words.entry.askedBy(entry.server),
     heading: words.entry.heading(entry.title),
     lead: words.entry.lead,
-    factsHeading: words.facts.heading,
-    facts: factsOf(entry, client, language, words),
-    assurance: words.facts.assurance(client),
-    icons: { lock: icon('lock'), notice: icon('notice') },
+    facts: {
+      heading: words.facts.heading,
+      rows: factsOf(entry, client, language, words),
+      assurance: words.facts.assurance(client),
+      lockIcon: icon('lock'),
+    },
+    noticeIcon: icon('notice'),
     description: entry.description,
     help: helpOf(entry.help, words),
-    replaces: entry.replaces ? words.entry.replaces : undefined,
+    replaces: entry.refused === true ? words.entry.refused(entry.server) : entry.replaces ? words.entry.replaces : undefined,
     summary:
       problems === 0 ? undefined : { heading: words.problems.summary(problems), text: words.problems.nothingStored },
     fields: fieldsOf(entry.fields, words),
@@ -126,7 +138,7 @@ export function renderDone(
 /** The person chose "not now". */
 export function renderDeclined(frame: Frame, declined: { readonly client?: string | undefined }): string {
   const { declined: words, done } = wordsIn(frame.language).words;
-  const paragraphs = [`${words.nothingStored} ${words.later(shortName(declined.client))}`, done.close];
+  const paragraphs = [words.nothingStored, words.later(shortName(declined.client)), done.close];
   return message(frame, { tone: 'calm', icon: 'pause', heading: words.heading, paragraphs });
 }
 
@@ -167,18 +179,30 @@ export function renderProblem(
   return message(frame, { tone: 'calm', icon: problem.reason === 'too-many' ? 'clock' : 'notice', heading, paragraphs });
 }
 
-function factsOf(entry: Entry, client: string | undefined, language: string, words: Words): EntryModel['facts'] {
-  const { facts } = words;
+function factsOf(entry: Entry, client: string | undefined, language: string, words: Words): FactsModel['rows'] {
+  const { facts, consent } = words;
   const purpose = shortName(entry.purpose);
   const keptFor = entry.keptForMs === undefined ? undefined : durationIn(language, entry.keptForMs);
-  const rows = [
-    { term: facts.through, value: client, note: `(${facts.selfReported})` },
+  return knownFacts([
+    { term: facts.through, value: client, note: facts.selfReported },
+    { term: consent.appId, value: entry.clientId === undefined ? undefined : plainLine(entry.clientId), isCode: true },
     { term: facts.neededFor, value: purpose, isCode: true },
     { term: facts.storedFor, value: plainLine(entry.storedFor) },
     { term: facts.sentOnlyTo, value: entry.destination, isCode: true },
     { term: facts.keptFor, value: keptFor },
-  ];
-  return rows.flatMap(({ term, value, note, isCode = false }) => (value === undefined ? [] : [{ term, value, note, isCode }]));
+  ]);
+}
+
+interface Fact {
+  readonly term: string;
+  readonly value: string | undefined;
+  readonly note?: string;
+  readonly isCode?: boolean;
+}
+
+/** The rows of a list of facts, without those that are not known. */
+export function knownFacts(facts: readonly Fact[]): FactsModel['rows'] {
+  return facts.flatMap(({ term, value, note, isCode = false }) => (value === undefined ? [] : [{ term, value, note, isCode }]));
 }
 
 function fieldsOf(fields: readonly EntryField[], words: Words): readonly FieldModel[] {
@@ -208,18 +232,21 @@ function helpOf(address: string | undefined, words: Words): EntryModel['help'] {
   return { href, text: words.entry.help(new URL(href).host), newTab: words.frame.newTab };
 }
 
-type Message = Omit<MessageModel, 'icon' | 'form'> & {
+type Optional = 'account' | 'link' | 'form';
+
+export type Message = Omit<MessageModel, 'icon' | Optional> & {
   readonly icon: IconName;
   readonly pageTitle?: string;
-  readonly form?: MessageModel['form'];
-};
+} & { readonly [Part in Optional]?: MessageModel[Part] };
 
-function message(frame: Frame, { pageTitle, ...model }: Message): string {
-  const body = messageBody({ ...model, icon: icon(model.icon), form: model.form });
+/** A page that tells how something went, with at most one thing to do. */
+export function message(frame: Frame, { pageTitle, account, link, form, ...model }: Message): string {
+  const body = messageBody({ ...model, icon: icon(model.icon), account, link, form });
   return page(frame, pageTitle ?? model.heading, body);
 }
 
-function page(frame: Frame, pageTitle: string, body: string): string {
+/** @param body HTML that was made by a template */
+export function page(frame: Frame, pageTitle: string, body: string): string {
   const { words, language } = wordsIn(frame.language);
   const support = webAddress(frame.support);
   const links = frame.links.flatMap(({ title, url }) => {
@@ -237,13 +264,23 @@ function page(frame: Frame, pageTitle: string, body: string): string {
     mark,
     signedIn:
       frame.account === undefined ? undefined : { label: words.frame.signedInAs, account: plainLine(frame.account) },
+    personLinks: [linkTo(frame.switchUrl, words.frame.notYou), linkTo(frame.accountUrl, words.frame.yourConnections)].filter(
+      (link) => link !== undefined,
+    ),
     languages: {
       label: words.frame.languages,
+      current: words.languageName,
+      icon: icon('globe'),
       list: frame.languages.map((each) => ({ ...each, isCurrent: each.code === language })),
     },
     links: support === undefined ? links : [{ title: words.frame.support, href: support }, ...links],
     body,
   });
+}
+
+/** A link within these pages, where there is an address for it. */
+export function linkTo(href: string | undefined, title: string): LinkModel | undefined {
+  return href === undefined ? undefined : { href, title };
 }
 
 /** An address that a link may lead to; a script or another scheme never becomes a link. */

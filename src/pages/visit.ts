@@ -1,12 +1,12 @@
 /** One browser request on its way through the steps of `routes.ts`, and what those steps work with. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RequiredCredential } from '../gateway/protected-upstream.ts';
 import type { Text } from '../config/text.ts';
 import type { Interactions, Opened, Ticket } from '../elicitation/interactions.ts';
 import type { Notices } from '../elicitation/notices.ts';
-import type { Result } from '../errors.ts';
+import type { RequiredCredential } from '../gateway/protected-upstream.ts';
 import type { AddressGuard } from '../identity/addressed.ts';
 import type { Principal } from '../identity/principal.ts';
+import type { IdentifyVisitor, Visitor } from '../identity/visitor.ts';
 import type { Audit } from '../operate/audit.ts';
 import type { Log } from '../operate/log.ts';
 import type { Clock } from '../stores/store.ts';
@@ -22,7 +22,9 @@ export interface Asked {
 
 export interface Pages {
   readonly addressed: AddressGuard;
-  readonly identify: (request: FastifyRequest) => Result<Principal, 'not-local'>;
+  readonly identify: IdentifyVisitor;
+  /** Everything that can be connected. */
+  readonly all: readonly Asked[];
   readonly find: (upstream: string, credential: string) => Asked | undefined;
   readonly interactions: Interactions;
   readonly notices: Notices;
@@ -35,10 +37,21 @@ export interface Pages {
   /** Counts one page view of an address, one submission of a person. @returns seconds to wait when there were too many */
   readonly countPage: (request: FastifyRequest) => Promise<number | undefined>;
   readonly countSubmission: (request: FastifyRequest, principal: Principal) => Promise<number | undefined>;
-  readonly frame: (request: FastifyRequest, account: string | undefined) => Frame;
-  readonly connectUrl: (ticketId: string) => string;
+  /** @param visitor who is there; @param here the page for after a change of account: `account` or `connect/…` */
+  readonly frame: (request: FastifyRequest, visitor?: Visitor, here?: string) => Frame;
+  readonly links: PageLinks;
   /** A new question in place of one that has expired, for the same attempt. @returns the new ticket's id */
   readonly renew: (ticket: Ticket) => Promise<string>;
+}
+
+/** Addresses of our own pages, as browsers reach them. */
+export interface PageLinks {
+  connect(ticketId: string): string;
+  readonly account: string;
+  /** Where people log in, if they do it here. @param here as for `frame` */
+  readonly login: ((here: string, isSwitch?: boolean) => string) | undefined;
+  /** Where the form that logs out goes, or the proxy's own address for it. */
+  readonly signOut: { readonly action: string } | { readonly href: string } | undefined;
 }
 
 export interface Page {
@@ -47,19 +60,24 @@ export interface Page {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export interface Redirect {
+  readonly location: string;
+}
+
 export class Visit {
   readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
   readonly ticketId: string;
-  principal: Principal | undefined;
+  /** `account` or `connect/…`. */
+  readonly here: string;
+  visitor: Visitor | undefined;
   opened: Opened | undefined;
   asked: Asked | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply) {
+  constructor(request: FastifyRequest) {
     this.request = request;
-    this.reply = reply;
     const { ticket } = request.params as { readonly ticket?: string };
     this.ticketId = ticket ?? '';
+    this.here = ticket === undefined ? 'account' : `connect/${ticket}`;
   }
 
   get form(): Readonly<Record<string, unknown>> {
@@ -68,14 +86,17 @@ export class Visit {
   }
 }
 
-/** A visit after all checks: who she is, and what her link leads to. */
+/** What a page does, after its checks. */
+export type Act = (visit: Visit, reply: FastifyReply) => Promise<Page | Redirect>;
+
+/** A visit to a link after all checks: who she is, and what her link leads to. */
 export interface CheckedVisit {
   readonly request: FastifyRequest;
   readonly ticketId: string;
-  readonly principal: Principal;
+  readonly visitor: Visitor;
   readonly opened: Opened;
   readonly asked: Asked;
   readonly form: Readonly<Record<string, unknown>>;
 }
 
-export type PageProblem = { readonly reason: ProblemReason; readonly status: number; readonly retryAfterSeconds?: number };
+export type PageProblem = { readonly reason: ProblemReason | 'wrong-person' | 'signed-out'; readonly status: number; readonly retryAfterSeconds?: number };

@@ -7,12 +7,14 @@
 import { de } from './words/de.ts';
 import { en } from './words/en.ts';
 import type { Words } from './words/en.ts';
-
-export type { Words };
+import { th } from './words/th.ts';
+import { zhCN } from './words/zh-CN.ts';
 
 const shipped: ReadonlyMap<string, Words> = new Map([
   ['en', en],
   ['de', de],
+  ['zh-CN', zhCN],
+  ['th', th],
 ]);
 
 /** The codes of the languages that ship, the first being the one for visitors who name none. */

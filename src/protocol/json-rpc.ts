@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { err, ok, type Result } from '../errors.ts';
-import { scanEnvelope } from './json-scan.ts';
+import { isDeeperThan, scanEnvelope } from './json-scan.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -30,10 +30,17 @@ export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
 export type MessageFault = 'not-json' | 'invalid-request';
 
+/** Python's and Java's usual parsers give up at about this depth. */
+const deepestNesting = 1_000;
+
+/** What rules may protect is always a request: sent without an id it might run, and nobody could be asked. */
+const alwaysRequests = new Set(['tools/call', 'resources/read', 'resources/subscribe', 'prompts/get', 'completion/complete']);
+
 /** @param body the bytes of one POST */
 export function parseMessage(body: Buffer): Result<RpcMessage, MessageFault> {
   if (!isUtf8(body)) return err('not-json');
   const text = body.toString('utf8');
+  if (isDeeperThan(deepestNesting, text)) return err('invalid-request');
   const parsed = parseJson(text);
   if (!parsed.ok) return parsed;
   const value = parsed.value;
@@ -50,6 +57,7 @@ function classify(value: JsonObject, idText: string | undefined): Result<RpcMess
   if (method === undefined) return idText !== undefined && isAnswer ? ok({ kind: 'response' }) : err('invalid-request');
   if (typeof method !== 'string' || 'result' in value || 'error' in value) return err('invalid-request');
   if (params !== undefined && !isObject(params)) return err('invalid-request');
+  if (idText === undefined && alwaysRequests.has(method)) return err('invalid-request');
   const known = params ?? {};
   return ok(idText === undefined ? { kind: 'notification', method, params: known } : { kind: 'request', idText, method, params: known });
 }

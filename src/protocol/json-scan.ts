@@ -1,7 +1,7 @@
 /**
  * A look at JSON text that JSON.parse has accepted, for what parsing hides: keys that stand twice at the
  * levels that Elicitgate reads, keys that only look like one of them (some servers match keys without
- * regard to case), and the exact text of the id. A message that two parsers could read differently is
+ * regard to case, or only up to a NUL), and the exact text of the id. A message that two parsers could read differently is
  * refused, never passed on (RFC 8259 §4 leaves duplicate names to each reader).
  */
 
@@ -12,9 +12,19 @@ export interface ScannedEnvelope {
   readonly idText?: string;
 }
 
-const rootKeys = foldedMap(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
-const paramsKeys = foldedMap(['name', 'uri', 'arguments', '_meta', 'ref', 'task', 'requestState', 'inputResponses', 'protocolVersion', 'capabilities', 'clientInfo']);
-const noKeys: ReadonlyMap<string, string> = new Map();
+/** Keys that mean something here, and what looks like one of them. */
+interface ReservedKeys {
+  readonly exact: ReadonlySet<string>;
+  readonly folded: ReadonlySet<string>;
+}
+
+const rootKeys = reservedKeys(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
+const paramsKeys = reservedKeys(['name', 'uri', 'arguments', '_meta', 'ref', 'task', 'requestState', 'inputResponses', 'protocolVersion', 'capabilities', 'clientInfo']);
+/** Values that are read at any depth. */
+const readThroughout = new Set(['arguments', 'capabilities', 'clientInfo']);
+const noKeys = reservedKeys([]);
+/** Means something to some parsers wherever it stands, and to nobody who is honest. */
+const poisonous = '__proto__';
 
 /** @param text one JSON object, already known to be valid JSON */
 export function scanEnvelope(text: string): ScannedEnvelope {
@@ -28,7 +38,7 @@ export function scanEnvelope(text: string): ScannedEnvelope {
 
 function scanParams(text: string, start: number): boolean {
   return scanObject(text, start, paramsKeys, (key, at) => {
-    if (key === 'arguments') return hasUniqueKeysThroughout(text, at);
+    if (readThroughout.has(key)) return hasUniqueKeysThroughout(text, at);
     return key !== '_meta' || text[at] !== '{' || scanObject(text, at, noKeys, () => true);
   });
 }
@@ -37,7 +47,7 @@ function scanParams(text: string, start: number): boolean {
 function scanObject(
   text: string,
   start: number,
-  reserved: ReadonlyMap<string, string>,
+  reserved: ReservedKeys,
   visit: (key: string, start: number, end: number) => boolean,
 ): boolean {
   const seen = new Set<string>();
@@ -45,8 +55,7 @@ function scanObject(
   while (text[at] === '"') {
     const keyEnd = endOfString(text, at);
     const key = decodeKey(text, at, keyEnd);
-    const meant = reserved.get(fold(key));
-    if (seen.has(key) || (meant !== undefined && meant !== key)) return false;
+    if (key === poisonous || seen.has(key) || (!reserved.exact.has(key) && reserved.folded.has(fold(key)))) return false;
     seen.add(key);
     const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const valueEnd = endOfValue(text, valueStart);
@@ -57,7 +66,7 @@ function scanObject(
   return true;
 }
 
-/** Whether no object anywhere in this value has a key twice: conditions may read any depth of the arguments. */
+/** Whether no object anywhere in this value has a key twice. */
 function hasUniqueKeysThroughout(text: string, start: number): boolean {
   // One entry for each open bracket: the keys seen so far in an object, nothing in an array.
   const open: (Set<string> | undefined)[] = [];
@@ -70,7 +79,7 @@ function hasUniqueKeysThroughout(text: string, start: number): boolean {
       const next = skipSpace(text, end);
       if (keys !== undefined && text[next] === ':') {
         const key = decodeKey(text, at, end);
-        if (keys.has(key)) return false;
+        if (key === poisonous || keys.has(key)) return false;
         keys.add(key);
       }
       at = next;
@@ -131,11 +140,31 @@ function decodeKey(text: string, start: number, end: number): string {
   return raw.includes('\\') ? String(JSON.parse(raw)) : raw.slice(1, -1);
 }
 
-function foldedMap(keys: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(keys.map((key) => [fold(key), key]));
+function reservedKeys(keys: readonly string[]): ReservedKeys {
+  return { exact: new Set(keys), folded: new Set(keys.map(fold)) };
 }
 
-/** Case folding as lenient parsers do it: the long s and the Kelvin sign are letters of ASCII to them. */
+/**
+ * Keys as lenient parsers take them: the long s and the Kelvin sign are letters of ASCII to those that
+ * fold case, and a NUL ends a string of C.
+ */
 function fold(key: string): string {
-  return key.toLowerCase().replaceAll('\u017f', 's');
+  const nul = key.indexOf('\0');
+  return (nul === -1 ? key : key.slice(0, nul)).toLowerCase().replaceAll('\u017f', 's');
+}
+
+/** Whether brackets nest deeper than `limit` in this text, JSON or not; reading such a text costs seconds, and many servers cannot. */
+export function isDeeperThan(limit: number, text: string): boolean {
+  // Each level takes two characters.
+  if (text.length <= limit * 2) return false;
+  let depth = 0;
+  let at = 0;
+  while (at < text.length) {
+    const c = text[at];
+    if (c === '{' || c === '[') depth += 1;
+    else if (c === '}' || c === ']') depth -= 1;
+    if (depth > limit) return true;
+    at = c === '"' ? endOfString(text, at) : at + 1;
+  }
+  return false;
 }

@@ -26,7 +26,7 @@ const clientNameLength = 64;
 export function displayName(clientInfo: unknown, key: 'name' | 'title'): string | undefined {
   const said = typeof clientInfo === 'object' && clientInfo !== null ? (clientInfo as Record<string, unknown>)[key] : undefined;
   if (typeof said !== 'string') return undefined;
-  // eslint-disable-next-line no-control-regex -- control and direction characters have no place in a name that a page shows
+  // Control and direction characters have no place in a name that a page shows
   const clean = said.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '').trim();
   return clean === '' ? undefined : [...clean].slice(0, clientNameLength).join('');
 }

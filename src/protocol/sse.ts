@@ -67,6 +67,11 @@ export class EventSplitter {
     return whole;
   }
 
+  /** Bytes that go on without being looked at; only where they end is remembered. */
+  pass(chunk: Buffer): void {
+    this.#tail = Buffer.concat([this.#tail, chunk.subarray(-3)]).subarray(-3);
+  }
+
   /** What is left when the stream ends: an event that the upstream did not finish. */
   rest(): Buffer {
     const rest = Buffer.concat(this.#held);

@@ -1,7 +1,8 @@
 /**
- * Records in this process only, gone when it ends: for development and tests. Keeps copies, so that no
- * caller changes what is stored, and drops what has expired.
+ * Records in this process only, gone when it ends: for development and tests. Takes and hands out copies,
+ * so that no caller changes what is stored, and drops what has expired.
  */
+import { UnavailableError } from '../errors.ts';
 import { createChannels } from './channels.ts';
 import type { Clock, Store, StoredRecord } from './store.ts';
 
@@ -10,16 +11,22 @@ const sweepEveryMs = 60_000;
 export function createMemoryStore(now: Clock): Store {
   const records = new Map<string, { readonly value: Uint8Array; readonly expiresAt: number }>();
   const channels = createChannels();
+  let isClosed = false;
   const sweep = setInterval(() => {
     const time = now();
     for (const [key, record] of records) if (record.expiresAt <= time) records.delete(key);
   }, sweepEveryMs).unref();
 
+  function mustBeOpen(): void {
+    if (isClosed) throw new UnavailableError('the memory store is closed');
+  }
   function live(key: string): Uint8Array | undefined {
+    mustBeOpen();
     const record = records.get(key);
-    return record !== undefined && record.expiresAt > now() ? record.value : undefined;
+    return record !== undefined && record.expiresAt > now() ? Uint8Array.from(record.value) : undefined;
   }
   function write(key: string, value: Uint8Array, ttlMs?: number): void {
+    mustBeOpen();
     records.set(key, { value: Uint8Array.from(value), expiresAt: ttlMs === undefined ? Infinity : now() + ttlMs });
   }
 
@@ -47,9 +54,11 @@ export function createMemoryStore(now: Clock): Store {
       return value;
     },
     async delete(key) {
+      mustBeOpen();
       records.delete(key);
     },
     async list(prefix) {
+      mustBeOpen();
       const found: StoredRecord[] = [];
       for (const key of records.keys()) {
         const value = key.startsWith(prefix) ? live(key) : undefined;
@@ -61,8 +70,11 @@ export function createMemoryStore(now: Clock): Store {
       channels.publish(channel);
     },
     subscribe: channels.subscribe,
-    async ping() {},
+    async ping() {
+      mustBeOpen();
+    },
     async close() {
+      isClosed = true;
       clearInterval(sweep);
       records.clear();
     },

@@ -2,23 +2,26 @@
  * Records in one SQLite file, for one process. The file and its companions are readable by their owner
  * only; every write is on disk before it is acknowledged (WAL with synchronous FULL), and deleted bytes
  * are overwritten (secure_delete). Built on node:sqlite, whose statements run to their end at once: each
- * is one atomic move.
+ * is one atomic move, and while it waits for the disk so does everybody. Kinds of record that their owner
+ * can ask for anew are therefore written through a second connection with synchronous NORMAL: a killed
+ * process loses none of them, a power failure may lose the last ones, and the next durable write takes
+ * along what was written before it. A file that another program has locked is waited for without holding
+ * up the process.
  */
-import { closeSync, mkdirSync, openSync, fchmodSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, fchmodSync, fstatSync, mkdirSync, openSync, statSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
 import { UnavailableError } from '../errors.ts';
 import { createChannels } from './channels.ts';
 import type { Clock, Store, StoredRecord } from './store.ts';
 
-const busyTimeoutMs = 1_500;
+const lockedForMs = 1_000;
+const lockedPauseMs = 25;
 const sweepEveryMs = 60_000;
 const forever = Number.MAX_SAFE_INTEGER;
 
 const schema = `
-  PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = FULL;
-  PRAGMA secure_delete = ON;
   CREATE TABLE IF NOT EXISTS records (
     namespace TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, expires_at INTEGER NOT NULL,
     PRIMARY KEY (namespace, key)
@@ -28,50 +31,54 @@ const schema = `
 /**
  * @param path absolute path of the file; its folder is made when it is missing
  * @param namespace keeps several installations in one file apart
+ * @param losable how the keys of those records begin that a power failure may take
  * @throws UnavailableError when the file cannot be opened, is not a database or is damaged
  */
-export function openSqliteStore(path: string, namespace: string, now: Clock): Store {
-  const database = attempt(() => openPrivately(path));
+export function openSqliteStore(path: string, namespace: string, now: Clock, losable: readonly string[] = []): Store {
+  const { durable, quick, file } = attempt(() => openPrivately(path));
+  const statementsFor = (key: string): Statements => (losable.some((prefix) => key.startsWith(prefix)) ? quick : durable).statements;
   const channels = createChannels();
-  const statements = attempt(() => prepare(database));
   const sweep = setInterval(() => {
     try {
-      statements.sweep.run(now());
+      durable.statements.sweep.run(now());
     } catch {
       // A busy or full disk: the next sweep tries again, and readers ignore what has expired.
     }
   }, sweepEveryMs).unref();
 
   const expiry = (ttlMs?: number): number => (ttlMs === undefined ? forever : now() + ttlMs);
-  const changes = (statement: StatementSync, ...values: SQLInputValue[]): boolean =>
-    attempt(() => statement.run(...values).changes) === 1;
-  const bytes = (statement: StatementSync, ...values: SQLInputValue[]): Uint8Array | undefined => {
-    const row = attempt(() => statement.get(...values));
-    return row?.['value'] instanceof Uint8Array ? row['value'] : undefined;
-  };
+  // SQLite goes on with a file that has no name any more, and what it writes there is lost.
+  function move<T>(statement: () => T): T {
+    if (!isSameFile(file, statSync(path, { throwIfNoEntry: false }))) throw new UnavailableError('the database file was moved, removed or replaced');
+    return statement();
+  }
+  const changes = (statement: StatementSync, ...values: SQLInputValue[]): Promise<boolean> =>
+    patiently(() => move(() => statement.run(...values).changes === 1));
+  // Read to the end, so that a removal is on disk before its value is handed out.
+  const rows = (statement: StatementSync, ...values: SQLInputValue[]): Promise<readonly Row[]> => patiently(() => move(() => statement.all(...values)));
 
   return {
     async get(key) {
-      return bytes(statements.get, namespace, key, now());
+      return valueOf(await rows(statementsFor(key).get, namespace, key, now()));
     },
     async put(key, value, ttlMs) {
-      changes(statements.put, namespace, key, value, expiry(ttlMs));
+      await changes(statementsFor(key).put, namespace, key, value, expiry(ttlMs));
     },
     async putIfAbsent(key, value, ttlMs) {
-      return changes(statements.putIfAbsent, namespace, key, value, expiry(ttlMs), now());
+      return changes(statementsFor(key).putIfAbsent, namespace, key, value, expiry(ttlMs), now());
     },
     async compareAndSet(key, expected, value, ttlMs) {
-      return changes(statements.compareAndSet, value, expiry(ttlMs), namespace, key, expected, now());
+      return changes(statementsFor(key).compareAndSet, value, expiry(ttlMs), namespace, key, expected, now());
     },
     async take(key) {
-      return bytes(statements.take, namespace, key, now());
+      return valueOf(await rows(statementsFor(key).take, namespace, key, now()));
     },
     async delete(key) {
-      changes(statements.delete, namespace, key);
+      await changes(statementsFor(key).delete, namespace, key);
     },
     async list(prefix) {
-      const rows = attempt(() => statements.list.all(namespace, prefix, `${prefix}\u{10ffff}`, now()));
-      return rows.flatMap((row): StoredRecord[] =>
+      const found = await rows(durable.statements.list, namespace, prefix, `${prefix}\u{10ffff}`, now());
+      return found.flatMap((row): StoredRecord[] =>
         typeof row['key'] === 'string' && row['value'] instanceof Uint8Array ? [{ key: row['key'], value: row['value'] }] : [],
       );
     },
@@ -80,27 +87,73 @@ export function openSqliteStore(path: string, namespace: string, now: Clock): St
     },
     subscribe: channels.subscribe,
     async ping() {
-      changes(statements.put, namespace, 'ping', new Uint8Array(1), now() + sweepEveryMs);
+      await changes(durable.statements.put, namespace, 'ping', new Uint8Array(1), now() + sweepEveryMs);
     },
     async close() {
       clearInterval(sweep);
       attempt(() => {
-        database.close();
+        quick.database.close();
+        durable.database.close();
       });
     },
   };
 }
 
-function openPrivately(path: string): DatabaseSync {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // SQLite gives the WAL the mode of the file, so the file is there, and private, before SQLite opens it.
-  const file = openSync(path, 'a', 0o600);
-  fchmodSync(file, 0o600);
-  closeSync(file);
-  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
-  database.exec(schema);
-  return database;
+type Row = Readonly<Record<string, unknown>>;
+
+function valueOf(rows: readonly Row[]): Uint8Array | undefined {
+  const value = rows[0]?.['value'];
+  return value instanceof Uint8Array ? value : undefined;
 }
+
+interface Connection {
+  readonly database: DatabaseSync;
+  readonly statements: Statements;
+}
+
+function openPrivately(path: string) {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const file = makePrivate(path);
+  const durable = connect(path, 'FULL');
+  try {
+    return { durable, quick: connect(path, 'NORMAL'), file };
+  } catch (error) {
+    durable.database.close();
+    throw error;
+  }
+}
+
+function connect(path: string, synchronous: 'FULL' | 'NORMAL'): Connection {
+  const database = new DatabaseSync(path, { timeout: lockedForMs });
+  try {
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA secure_delete = ON; ${schema}`);
+    const statements = prepare(database);
+    // From here on nobody waits inside SQLite, where everybody else would wait too.
+    database.exec('PRAGMA busy_timeout = 0');
+    return { database, statements };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** SQLite gives its companions the mode of the file, so the file is there, and private, before SQLite opens it. */
+function makePrivate(path: string): Stats {
+  const file = openSync(path, 'a', 0o600);
+  try {
+    fchmodSync(file, 0o600);
+    for (const companion of [`${path}-wal`, `${path}-shm`]) if (existsSync(companion)) chmodSync(companion, 0o600);
+    return fstatSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isSameFile(one: Stats, other: Stats | undefined): boolean {
+  return other !== undefined && one.ino === other.ino && one.dev === other.dev;
+}
+
+type Statements = ReturnType<typeof prepare>;
 
 function prepare(database: DatabaseSync) {
   const live = 'namespace = ? AND key = ? AND expires_at > ?';
@@ -123,10 +176,45 @@ function prepare(database: DatabaseSync) {
   };
 }
 
+/** Like `attempt`; what another program has locked is tried again for a while. */
+async function patiently<T>(move: () => T): Promise<T> {
+  const until = performance.now() + lockedForMs;
+  for (;;) {
+    try {
+      return move();
+    } catch (cause) {
+      if (performance.now() >= until || primaryCode(cause) !== sqliteBusy) throw failure(cause);
+    }
+    await setTimeout(lockedPauseMs);
+  }
+}
+
 function attempt<T>(move: () => T): T {
   try {
     return move();
   } catch (cause) {
-    throw new UnavailableError('the SQLite store failed', { cause });
+    throw failure(cause);
   }
+}
+
+const sqliteBusy = 5;
+const faults: Readonly<Record<number, string>> = {
+  [sqliteBusy]: 'another program has it locked',
+  8: 'it is read-only',
+  10: 'the disk failed',
+  11: 'it is damaged',
+  13: 'the disk is full',
+  14: 'it cannot be opened',
+  26: 'it is not a database',
+};
+
+function failure(cause: unknown): UnavailableError {
+  if (cause instanceof UnavailableError) return cause;
+  const fault = faults[primaryCode(cause) ?? -1];
+  return new UnavailableError(`the SQLite store failed${fault === undefined ? '' : `: ${fault}`}`, { cause });
+}
+
+/** https://www.sqlite.org/rescode.html: the low byte is the primary result code. */
+function primaryCode(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }

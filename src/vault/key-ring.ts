@@ -74,11 +74,11 @@ function ringKey(key: Buffer): RingKey {
   };
 }
 
-/** Each string as its byte length (4, big-endian) and its UTF-8 bytes. */
+/** Each string as its byte length (4, big-endian) and its UTF-16 code units: UTF-8 has one form for all lone surrogates. */
 export function lengthPrefixed(parts: readonly string[]): Buffer {
   const buffers: Buffer[] = [];
   for (const part of parts) {
-    const bytes = Buffer.from(part);
+    const bytes = Buffer.from(part, 'utf16le');
     const length = Buffer.alloc(4);
     length.writeUInt32BE(bytes.length);
     buffers.push(length, bytes);

@@ -7,7 +7,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock, Store } from '../stores/store.ts';
 import type { KeyRing } from './key-ring.ts';
-import { createRecords, type Held, type RecordId } from './records.ts';
+import { createRecords, type RecordId } from './records.ts';
 
 /** Whose secret, for which credential, where: the identity of a secret. */
 export interface SecretSlot {
@@ -28,6 +28,17 @@ export interface Secret {
   readonly lastUsedAt: number;
   /** Milliseconds since the epoch; absent: does not expire. */
   readonly expiresAt?: number;
+  /** Client ids through which the person gave it or agreed to its use. */
+  readonly clients: readonly string[];
+  /** Refused by the destination; absent: not that anybody knows. */
+  readonly isRejected?: true;
+  /** When what stood in this slot was refused lately, in milliseconds since the epoch; goes over to what replaces it. */
+  readonly rejectedAt?: readonly number[];
+}
+
+/** A client that the identity does not know needs no consent; any other only serves what the person agreed to. */
+export function mayServe(secret: Secret, clientId: string | undefined): boolean {
+  return clientId === undefined || secret.clients.includes(clientId);
 }
 
 export interface Vault {
@@ -36,7 +47,18 @@ export interface Vault {
   /** The same where it is in memory already. `undefined` means: not known here, ask `find`. */
   cached(slot: SecretSlot, shape: string, destination: string): Secret | undefined;
   keep(slot: SecretSlot, secret: Secret): Promise<void>;
-  /** Notes that a secret was used, at most once in ten minutes, and never in the way of a call. */
+  /** The secret as it is stored, whether or not it may be used now. */
+  inspect(slot: SecretSlot): Promise<Secret | undefined>;
+  /** Lets one more client use what is stored. False: nothing is stored any more. */
+  agree(slot: SecretSlot, clientId: string): Promise<boolean>;
+  /**
+   * Marks a secret that its destination refused, so that it is not used again.
+   * @returns `capped` when it was refused `times` times already `withinMs`: then it stays as it is
+   */
+  reject(slot: SecretSlot, secret: Secret, cap: { readonly times: number; readonly withinMs: number }): Promise<'rejected' | 'capped'>;
+  /** @returns whether there was anything to remove */
+  remove(slot: SecretSlot): Promise<boolean>;
+  /** Notes that a secret was used, now and then and never in the way of a call; what nobody uses is deleted. */
   noteUse(slot: SecretSlot, secret: Secret): void;
 }
 
@@ -45,53 +67,95 @@ export interface VaultSettings {
   readonly deleteUnusedAfterMs: number;
 }
 
-const noteUseEveryMs = 600_000;
+const longestNoteUseMs = 600_000;
 const cachedSecrets = 10_000;
 
 export function createVault(store: Store, ring: KeyRing, namespace: string, settings: VaultSettings, now: Clock): Vault {
   const records = createRecords<Secret>(store, ring, namespace, 'secret', 'secret');
   // A ttl of 0 would mean "for ever" to the cache, so `0s` keeps nothing at all.
-  const cache = settings.cacheForMs > 0 ? new LRUCache<string, Secret>({ max: cachedSecrets, ttl: settings.cacheForMs, perf: { now } }) : undefined;
+  const cache = settings.cacheForMs > 0 ? new LRUCache<string, Secret>({ max: cachedSecrets, ttl: settings.cacheForMs, ttlResolution: 0, perf: { now } }) : undefined;
+  const noteUseEveryMs = Math.min(longestNoteUseMs, settings.deleteUnusedAfterMs / 2);
+  // Counts what this process stored and removed.
+  let changes = 0;
 
-  const isUsable = (secret: Secret, shape: string, destination: string): boolean =>
-    secret.shape === shape && secret.destination === destination && (secret.expiresAt === undefined || secret.expiresAt > now());
-
-  function lifetimeMs(secret: Secret): number {
-    const unused = settings.deleteUnusedAfterMs;
-    return secret.expiresAt === undefined ? unused : Math.max(1, Math.min(unused, secret.expiresAt - now()));
+  const isUsable = (secret: Secret, shape: string, destination: string): boolean => fits(secret, shape, destination) && !isExpired(secret, now());
+  const lifetimeMs = (secret: Secret): number => Math.max(1, Math.min(settings.deleteUnusedAfterMs, (secret.expiresAt ?? Infinity) - now()));
+  function cached(slot: SecretSlot, shape: string, destination: string): Secret | undefined {
+    const secret = cache?.get(cacheKey(slot));
+    return secret !== undefined && isUsable(secret, shape, destination) ? secret : undefined;
   }
-  async function rewriteUse(slot: SecretSlot, held: Held<Secret>): Promise<void> {
-    const used = { ...held.value, lastUsedAt: now() };
-    if (await records.replace(held, used, lifetimeMs(used))) cache?.set(cacheKey(slot), used);
+  /** Brings the cache to what was just stored, or removed. */
+  function stored(slot: SecretSlot, secret: Secret | undefined): void {
+    changes += 1;
+    if (secret === undefined) cache?.delete(cacheKey(slot));
+    else cache?.set(cacheKey(slot), secret);
+  }
+  /** One atomic change of what is stored. @returns what stands there now; undefined when nothing is stored or nothing was to change */
+  async function change(slot: SecretSlot, next: (secret: Secret) => Secret | undefined): Promise<Secret | undefined> {
+    for (;;) {
+      const held = await records.get(recordId(slot));
+      if (held === undefined) stored(slot, undefined);
+      const changed = held === undefined ? undefined : next(held.value);
+      if (held === undefined || changed === undefined) return undefined;
+      if (!(await records.replace(held, changed, lifetimeMs(changed)))) continue;
+      stored(slot, changed);
+      return changed;
+    }
   }
 
   return {
     async find(slot, shape, destination) {
+      const changesBefore = changes;
       const held = await records.get(recordId(slot));
       if (held === undefined || !isUsable(held.value, shape, destination)) return undefined;
-      cache?.set(cacheKey(slot), held.value);
+      // What was stored or removed while this read was under way is newer than what it read.
+      if (changes === changesBefore) cache?.set(cacheKey(slot), held.value);
       return held.value;
     },
-    cached(slot, shape, destination) {
-      const secret = cache?.get(cacheKey(slot));
-      return secret !== undefined && isUsable(secret, shape, destination) ? secret : undefined;
-    },
+    cached,
     async keep(slot, secret) {
       await records.put(recordId(slot), secret, lifetimeMs(secret));
-      cache?.set(cacheKey(slot), secret);
+      stored(slot, secret);
+    },
+    async inspect(slot) {
+      return (await records.get(recordId(slot)))?.value;
+    },
+    async agree(slot, clientId) {
+      return (await change(slot, (secret) => ({ ...secret, clients: [...new Set([...secret.clients, clientId])] }))) !== undefined;
+    },
+    async reject(slot, refused, { times, withinMs }) {
+      let isCapped = false as boolean;
+      await change(slot, (secret) => {
+        // What was given since is another secret, and not refused.
+        if (secret.storedAt !== refused.storedAt || secret.isRejected === true) return undefined;
+        const lately = (secret.rejectedAt ?? []).filter((at) => at > now() - withinMs);
+        isCapped = lately.length >= times;
+        return isCapped ? undefined : { ...secret, isRejected: true, rejectedAt: [...lately, now()] };
+      });
+      return isCapped ? 'capped' : 'rejected';
+    },
+    async remove(slot) {
+      const removed = await records.take(recordId(slot));
+      stored(slot, undefined);
+      return removed !== undefined;
     },
     noteUse(slot, secret) {
       if (now() - secret.lastUsedAt < noteUseEveryMs) return;
-      // Marked at once, so that the next call does not note it again while this one writes.
-      cache?.set(cacheKey(slot), { ...secret, lastUsedAt: now() });
-      void records
-        .get(recordId(slot))
-        .then((held) => (held === undefined ? undefined : rewriteUse(slot, held)))
-        .catch(() => {
-          // A date that could not be noted stops no call; a failing store is reported by those that need it.
-        });
+      // Marked at once, so that the next call does not note it again while this one writes; a newer secret is left alone.
+      if (cache?.peek(cacheKey(slot)) === secret) cache.set(cacheKey(slot), { ...secret, lastUsedAt: now() });
+      change(slot, (stored) => ({ ...stored, lastUsedAt: now() })).catch(() => {
+        // A date that could not be noted stops no call; a failing store is reported by those that need it.
+      });
     },
   };
+}
+
+function fits(secret: Secret, shape: string, destination: string): boolean {
+  return secret.isRejected !== true && secret.shape === shape && secret.destination === destination;
+}
+
+function isExpired({ expiresAt }: Secret, time: number): boolean {
+  return expiresAt !== undefined && expiresAt <= time;
 }
 
 function recordId(slot: SecretSlot): RecordId {

@@ -3,7 +3,7 @@
  * that they look for. The names are the suite's.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
   CallToolRequestSchema,
@@ -28,6 +28,8 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 
+/** The server below the high-level one: it lists schemas as they are written. */
+type Server = McpServer['server'];
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -232,7 +234,7 @@ const prompts: Readonly<Record<string, Prompt>> = {
     description: 'A prompt with two arguments.',
     arguments: ['arg1', 'arg2'],
     messages: ({ arg1, arg2 }) => [
-      { role: 'user', content: text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`) },
+      { role: 'user', content: text(`Prompt with arguments: arg1='${String(arg1)}', arg2='${String(arg2)}'`) },
     ],
   },
   test_prompt_with_embedded_resource: {

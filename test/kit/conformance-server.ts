@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport, type EventStore } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { addFeatures, capabilities } from './conformance-features.ts';
@@ -53,8 +53,8 @@ async function openSession(sessions: Map<string, StreamableHTTPServerTransport>)
     onsessioninitialized: (id) => void sessions.set(id, transport),
     onsessionclosed: (id) => void sessions.delete(id),
   });
-  const server = new Server({ name: 'conformance-server', version: '1.0.0' }, { capabilities });
-  addFeatures(server);
+  const server = new McpServer({ name: 'conformance-server', version: '1.0.0' }, { capabilities });
+  addFeatures(server.server);
   await server.connect(transport);
   return transport;
 }

@@ -102,12 +102,11 @@ export function mcpServer(options: McpServerOptions = {}): Behaviour {
 }
 
 function encode(message: unknown, { answers, encoding }: McpServerOptions): Reply {
-  const reply = answers === 'sse' ? sse(`event: message\ndata: ${JSON.stringify(message)}\n\n`) : json(message);
-  if (encoding === undefined) return reply;
-  return {
-    headers: { ...reply.headers, 'content-encoding': encoding },
-    body: compress[encoding](String(reply.body)),
-  };
+  const isSse = answers === 'sse';
+  const body = isSse ? `event: message\ndata: ${JSON.stringify(message)}\n\n` : JSON.stringify(message);
+  const type = { 'content-type': isSse ? 'text/event-stream' : 'application/json' };
+  if (encoding === undefined) return { headers: type, body };
+  return { headers: { ...type, 'content-encoding': encoding }, body: compress[encoding](body) };
 }
 
 function serverStream({ get = 405, events = [] }: McpServerOptions): Reply {
@@ -116,7 +115,7 @@ function serverStream({ get = 405, events = [] }: McpServerOptions): Reply {
   return { status: get };
 }
 
-async function* stayOpen(events: readonly Step[]): AsyncGenerator<unknown> {
+async function* stayOpen(events: readonly Step[]): AsyncGenerator {
   yield* events;
   await new Promise(() => {});
 }

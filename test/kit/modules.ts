@@ -32,6 +32,7 @@ export function parseModule(path: string, text: string): Module {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const specifiers: string[] = [];
   const functions: { name: string; line: number; lines: number }[] = [];
+  const around: (typeof functions)[number][] = [];
   const processAt: number[] = [];
   const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line + 1;
 
@@ -39,11 +40,18 @@ export function parseModule(path: string, text: string): Module {
     const specifier = importedBy(node);
     if (specifier !== undefined) specifiers.push(specifier);
     if (namesTheProcess(node)) processAt.push(lineOf(node.getStart(source)));
-    if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined && !isTestSuite(node)) {
-      const line = lineOf(node.getStart(source));
-      functions.push({ name: nameOf(node), line, lines: lineOf(node.getEnd()) - line + 1 });
+    if (!ts.isFunctionLike(node) || !('body' in node) || node.body === undefined) {
+      ts.forEachChild(node, visit);
+      return;
     }
+    const line = lineOf(node.getStart(source));
+    const measured = { name: nameOf(node), line, lines: lineOf(node.getEnd()) - line + 1 };
+    const outer = around.at(-1);
+    if (outer !== undefined && isTest(node)) outer.lines -= measured.lines;
+    functions.push(measured);
+    around.push(measured);
     ts.forEachChild(node, visit);
+    around.pop();
   };
   visit(source);
 
@@ -84,10 +92,10 @@ function isRead(node: ts.Identifier, parent: ts.Node): boolean {
   return !(ts.isTypeElement(parent) || ts.isClassElement(parent) || ts.isParameter(parent) || ts.isBindingElement(parent));
 }
 
-/** The function given to `describe` holds tests as a file does; it is measured by the file's budget. */
-function isTestSuite(node: ts.SignatureDeclaration): boolean {
+/** A test is measured alone, and does not lengthen the suite around it. */
+function isTest(node: ts.SignatureDeclaration): boolean {
   const call = node.parent;
-  return ts.isCallExpression(call) && ['describe', 'suite'].includes(call.expression.getText());
+  return ts.isCallExpression(call) && ['describe', 'suite', 'test', 'it'].includes(call.expression.getText());
 }
 
 function nameOf(node: ts.SignatureDeclaration): string {

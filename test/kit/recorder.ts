@@ -38,6 +38,8 @@ export interface RecordedRequest {
   readonly header: (name: string) => string | undefined;
   /** Resolves when the connection closes before the answer has ended, and never otherwise. */
   readonly aborted: Promise<void>;
+  /** Resolves when the whole answer has left, and never otherwise. */
+  readonly answered: Promise<void>;
 }
 
 export type Behaviour = (request: RecordedRequest) => Reply | Promise<Reply>;
@@ -46,6 +48,8 @@ export interface Recorder {
   /** The MCP endpoint, `http://127.0.0.1:PORT/mcp`. */
   readonly url: string;
   readonly requests: readonly RecordedRequest[];
+  /** Drops what was recorded so far; long runs need the memory. */
+  readonly forget: () => void;
   readonly setBehaviour: (behaviour: Behaviour) => void;
   /** The first recorded request that fits, or else the next one that does. */
   readonly request: (fits: (request: RecordedRequest) => boolean) => Promise<RecordedRequest>;
@@ -54,8 +58,8 @@ export interface Recorder {
   readonly close: () => Promise<void>;
 }
 
-/** Starts a recorder on a free loopback port. */
-export async function startRecorder(behaviour: Behaviour): Promise<Recorder> {
+/** Starts a recorder on a loopback port, by default a free one. */
+export async function startRecorder(behaviour: Behaviour, port = 0): Promise<Recorder> {
   const requests: RecordedRequest[] = [];
   const open = new Set<ServerResponse>();
   const arrivals = new EventEmitter().setMaxListeners(0);
@@ -71,12 +75,15 @@ export async function startRecorder(behaviour: Behaviour): Promise<Recorder> {
     await play(await behave(request), response);
   };
   const server = createServer((incoming, response) => void serve(incoming, response));
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     requests,
+    forget: () => {
+      requests.length = 0;
+    },
     setBehaviour: (next) => {
       behave = next;
     },
@@ -112,10 +119,10 @@ export function json(message: unknown, headers: Reply['headers'] = {}): Reply {
 }
 
 async function record(incoming: IncomingMessage, response: ServerResponse): Promise<RecordedRequest | undefined> {
-  const aborted = new Promise<void>((resolve) => {
-    response.once('close', () => {
-      if (!response.writableFinished) resolve();
-    });
+  const aborted = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  response.once('close', () => {
+    (response.writableFinished ? answered : aborted).resolve();
   });
   const chunks: Buffer[] = [];
   try {
@@ -129,7 +136,8 @@ async function record(incoming: IncomingMessage, response: ServerResponse): Prom
     rawHeaders: incoming.rawHeaders,
     body: Buffer.concat(chunks),
     header: (name) => incoming.headersDistinct[name.toLowerCase()]?.join(', '),
-    aborted,
+    aborted: aborted.promise,
+    answered: answered.promise,
   };
 }
 
@@ -150,7 +158,19 @@ async function play(reply: Reply, response: ServerResponse): Promise<void> {
       return;
     }
     if (response.destroyed) return;
-    if (typeof step === 'string' || step instanceof Uint8Array) response.write(step);
+    if ((typeof step === 'string' || step instanceof Uint8Array) && !response.write(step)) await roomIn(response);
   }
   response.end();
+}
+
+/** Waits until a reader who is slower than the script has caught up, or is gone. */
+function roomIn(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const goOn = () => {
+      response.off('drain', goOn).off('close', goOn);
+      resolve();
+    };
+    response.on('drain', goOn).on('close', goOn);
+  });
 }

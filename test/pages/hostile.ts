@@ -1,6 +1,8 @@
 /** One of every page, filled with texts that try to break out of their place or out of the layout. */
+import { renderAccount, renderConsent, renderLoginProblem, renderSignedOut, renderWrongPerson } from '../../src/pages/person-views.ts';
+import { renderAlreadyDone, renderDeclined, renderDone, renderEntry, renderExpired } from '../../src/pages/views.ts';
 import type { Entry, Frame } from '../../src/pages/views.ts';
-import { sampleEntryWithProblems, sampleFrame } from './samples.ts';
+import { sampleEntryWithProblems, sampleFrame, sampleRows } from './samples.ts';
 
 export const hostileTexts = {
   'a closed attribute and a script': `"><script>document.title='broken'</script>`,
@@ -18,6 +20,8 @@ export function hostileFrame(text: string, language = 'en'): Frame {
     ...frame,
     siteName: text,
     account: text,
+    switchUrl: text,
+    accountUrl: text,
     logoUrl: text,
     support: `https://example.com/${text}`,
     links: [{ title: text, url: `https://example.com/?q=${text}` }],
@@ -40,5 +44,43 @@ export function hostileEntry(text: string): Entry {
     action: `/connect/${text}`,
     csrf: text,
     replaces: true,
+  };
+}
+
+/** Every page that shows a text from outside, with this text in all its places. */
+export function hostilePages(text: string): Readonly<Record<string, string>> {
+  const frame = hostileFrame(text);
+  const form = { action: text, csrf: text };
+  const rows = sampleRows.map((row) => ({
+    ...row,
+    upstream: text,
+    credential: text,
+    server: text,
+    title: text,
+    description: text,
+    destination: text,
+    clients: [text, text],
+  }));
+  return {
+    entry: renderEntry(frame, hostileEntry(text)),
+    done: renderDone(frame, { title: text, client: text, continues: 'by-itself' }),
+    declined: renderDeclined(frame, { client: text }),
+    expired: renderExpired(frame, { ...form, title: text, canRenew: true }),
+    already: renderAlreadyDone(frame, { title: text }),
+    account: renderAccount(frame, { ...form, rows, signOut: { action: text } }),
+    consent: renderConsent(frame, {
+      ...form,
+      server: text,
+      title: text,
+      client: text,
+      clientId: text,
+      storedFor: text,
+      destination: text,
+      purpose: text,
+      replaceUrl: text,
+    }),
+    'wrong-person': renderWrongPerson(frame, { account: text, switchUrl: text }),
+    'signed-out': renderSignedOut(frame, { loginUrl: text }),
+    login: renderLoginProblem(frame, { reason: 'denied', retryUrl: text }),
   };
 }

@@ -1,4 +1,6 @@
 /** One of every page, as the tests and the screenshots show them. */
+import { renderAccount, renderConsent, renderLoginProblem, renderSignedOut, renderWrongPerson } from '../../src/pages/person-views.ts';
+import type { AccountRow, Consent, LoginReason } from '../../src/pages/person-views.ts';
 import {
   renderAlreadyDone,
   renderDeclined,
@@ -8,6 +10,7 @@ import {
   renderProblem,
 } from '../../src/pages/views.ts';
 import type { Entry, Frame, ProblemReason } from '../../src/pages/views.ts';
+import { shippedLanguages, wordsIn } from '../../src/pages/words.ts';
 
 export const problemReasons = [
   'not-found',
@@ -15,9 +18,12 @@ export const problemReasons = [
   'too-many',
   'unavailable',
   'not-local',
+  'not-known',
   'too-large',
   'bad-request',
 ] as const satisfies readonly ProblemReason[];
+
+export const loginReasons = ['stale', 'denied', 'failed', 'unavailable'] as const satisfies readonly LoginReason[];
 
 export function sampleFrame(language: string): Frame {
   return {
@@ -25,11 +31,10 @@ export function sampleFrame(language: string): Frame {
     siteName: 'Example Inc.',
     support: 'mailto:it@example.com',
     links: [{ title: 'Privacy', url: 'https://example.com/privacy' }],
-    languages: [
-      { code: 'en', name: 'English', href: '?lang=en' },
-      { code: 'de', name: 'Deutsch', href: '?lang=de' },
-    ],
+    languages: shippedLanguages.map((code) => ({ code, name: wordsIn(code).words.languageName, href: `?lang=${code}` })),
     account: 'mia@example.com',
+    switchUrl: '/auth/login?switch=1',
+    accountUrl: '/account',
     styleUrl: '/assets/style.css',
   };
 }
@@ -68,8 +73,60 @@ export const sampleEntryWithProblems: Entry = {
   replaces: true,
 };
 
-/** Every view, by the name that its screenshot gets. */
-export function samplePages(frame: Frame): Readonly<Record<string, string>> {
+const github = { upstream: 'github', server: 'GitHub tools', destination: 'https://api.github.com' } as const;
+
+/** What a person may have: one of each state, at two servers. */
+export const sampleRows: readonly AccountRow[] = [
+  {
+    ...github,
+    credential: 'token',
+    title: 'GitHub',
+    description: 'A personal access token, so that tools act as you.',
+    status: 'stored',
+    since: Date.UTC(2026, 2, 5, 12),
+    lastUsed: Date.UTC(2026, 10, 28, 12),
+    clients: ['claude-code', 'https://editor.example.com/client.json'],
+  },
+  { ...github, credential: 'registry', title: 'Package registry', status: 'none' },
+  {
+    upstream: 'jira',
+    credential: 'jira',
+    server: 'Jira of the research group',
+    title: 'Jira',
+    destination: 'https://jira.example.com',
+    status: 'outdated',
+    since: Date.UTC(2025, 11, 31, 23, 59),
+    lastUsed: Date.UTC(2026, 0, 1),
+    clients: ['claude-code'],
+  },
+  {
+    upstream: 'jira',
+    credential: 'wiki',
+    server: 'Jira of the research group',
+    title: 'Wiki',
+    destination: 'https://wiki.example.com',
+    status: 'expired',
+    since: Date.UTC(2026, 7, 20),
+    lastUsed: Date.UTC(2026, 8, 1),
+    clients: [],
+  },
+];
+
+export const sampleConsent: Consent = {
+  server: 'GitHub tools',
+  title: 'GitHub',
+  client: 'Claude Code',
+  clientId: 'https://claude.example.com/client.json',
+  storedFor: 'mia@example.com',
+  destination: 'https://api.github.com',
+  purpose: 'create_issue',
+  replaceUrl: '?replace=1',
+  action: '/connect/tick3t',
+  csrf: 'csrf-t0ken',
+};
+
+/** The pages of one link, by the names that their screenshots get. */
+export function linkPages(frame: Frame): Readonly<Record<string, string>> {
   const form = { action: '/connect/tick3t', csrf: 'csrf-t0ken' };
   return {
     entry: renderEntry(frame, sampleEntry),
@@ -84,4 +141,24 @@ export function samplePages(frame: Frame): Readonly<Record<string, string>> {
       problemReasons.map((reason) => [`problem-${reason}`, renderProblem(frame, { reason, retryAfterSeconds: 40 })]),
     ),
   };
+}
+
+/** The pages about the person. */
+export function personPages(frame: Frame): Readonly<Record<string, string>> {
+  return {
+    account: renderAccount(frame, { action: '/account', csrf: 'csrf-t0ken', rows: sampleRows, signOut: { action: '/auth/logout' } }),
+    'account-empty': renderAccount(frame, { action: '/account', csrf: 'csrf-t0ken', rows: [] }),
+    consent: renderConsent(frame, sampleConsent),
+    'wrong-person': renderWrongPerson(frame, { account: 'mia@example.com', switchUrl: '/auth/login?switch=1' }),
+    'wrong-person-elsewhere': renderWrongPerson(frame, { account: 'mia@example.com' }),
+    'signed-out': renderSignedOut(frame, { loginUrl: '/auth/login' }),
+    ...Object.fromEntries(
+      loginReasons.map((reason) => [`login-${reason}`, renderLoginProblem(frame, { reason, retryUrl: '/auth/login' })]),
+    ),
+  };
+}
+
+/** Every page. */
+export function samplePages(frame: Frame): Readonly<Record<string, string>> {
+  return { ...linkPages(frame), ...personPages(frame) };
 }

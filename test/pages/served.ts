@@ -15,14 +15,17 @@ export interface Served {
   readonly close: () => Promise<void>;
 }
 
-/** @param pages documents by name; each is served at `/{name}`, the style sheet at `/assets/style.css` */
+/**
+ * @param pages documents by name; each is served at `/{name}`
+ * @param accent of the style sheet at `/assets/style.css`, when its query names no other
+ */
 export async function servePages(pages: Readonly<Record<string, string>>, accent = defaultAccent): Promise<Served> {
   const posted: URLSearchParams[] = [];
   const server = createServer((request, response) => {
-    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
+    const { pathname: path, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     response.setHeader('Content-Security-Policy', policy);
     if (path === '/assets/style.css') {
-      response.setHeader('Content-Type', 'text/css; charset=utf-8').end(styleSheet(accent));
+      response.setHeader('Content-Type', 'text/css; charset=utf-8').end(styleSheet(searchParams.get('accent') ?? accent));
       return;
     }
     let body = '';

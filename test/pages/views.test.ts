@@ -1,66 +1,52 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { renderDeclined, renderDone, renderEntry, renderExpired, renderProblem } from '../../src/pages/views.ts';
-import { sampleEntry, sampleEntryWithProblems, sampleFrame, samplePages } from './samples.ts';
+import { shippedLanguages } from '../../src/pages/words.ts';
+import { headingOf, readable, titleOf } from './reading.ts';
+import { linkPages, sampleEntry, sampleEntryWithProblems, sampleFrame, samplePages } from './samples.ts';
 
 const english = sampleFrame('en');
 const german = sampleFrame('de');
 
-/** What a person reads on a page, tags taken away. */
-function readable(html: string): string {
-  const [, body = ''] = html.split('<body>');
-  return body
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&');
-}
-
-function titleOf(html: string): string | undefined {
-  return /<title>(.*)<\/title>/.exec(html)?.[1];
-}
-
 describe('every page', () => {
-  for (const language of ['en', 'de']) {
-    for (const [name, html] of Object.entries(samplePages(sampleFrame(language)))) {
-      test(`${name} in ${language} is a document in that language without script, inline style or foreign parts`, () => {
-        assert.match(html, new RegExp(`^<!doctype html>\\n<html lang="${language}" dir="ltr">`));
-        assert.match(html, /<meta name="viewport" content="width=device-width, initial-scale=1">/);
-        assert.doesNotMatch(html, /<script|<style|\sstyle=|\son\w+=|javascript:/i);
-        assert.doesNotMatch(html, /<(?:img|link|script)[^>]*(?:src|href)="(?:https?:)?\/\//);
-        assert.doesNotMatch(readable(html), /undefined|null|NaN|\[object|<%|\$\{/);
-        assert.equal(html.match(/<h1>/g)?.length, 1);
-      });
-    }
+  for (const language of shippedLanguages) {
+    test(`is in ${language} a document in that language without script, inline style or foreign parts`, () => {
+      for (const [name, html] of Object.entries(samplePages(sampleFrame(language)))) {
+        assert.match(html, new RegExp(`^<!doctype html>\\n<html lang="${language}" dir="ltr">`), name);
+        assert.match(html, /<meta name="viewport" content="width=device-width, initial-scale=1">/, name);
+        assert.doesNotMatch(html, /<script|<style|\sstyle=|\son\w+=|javascript:/i, name);
+        assert.doesNotMatch(html, /<(?:img|link|script)[^>]*(?:src|href)="(?:https?:)?\/\//, name);
+        assert.doesNotMatch(readable(html), /undefined|null|NaN|\[object|<%|\$\{/, name);
+        assert.equal(html.match(/<h1>/g)?.length, 1, name);
+      }
+    });
   }
 });
 
-const headings: Readonly<Record<string, readonly [english: string, german: string]>> = {
-  entry: ['Connect GitHub', 'GitHub verbinden'],
-  'entry-problems': ['Connect Jira', 'Jira verbinden'],
-  'done-by-itself': ['GitHub is connected', 'GitHub ist verbunden'],
-  'done-say-continue': ['GitHub is connected', 'GitHub ist verbunden'],
-  declined: ['All right, not now', 'In Ordnung, jetzt nicht'],
-  'expired-renew': ['This link has expired', 'Dieser Link ist abgelaufen'],
-  'expired-ask-again': ['This link has expired', 'Dieser Link ist abgelaufen'],
-  'already-done': ['GitHub: all done already', 'GitHub: schon erledigt'],
-  'problem-not-found': ['This link does not work', 'Dieser Link funktioniert nicht'],
-  'problem-forbidden-origin': ['Nothing was stored', 'Es wurde nichts gespeichert'],
-  'problem-too-many': ['A short pause, please', 'Bitte eine kurze Pause'],
-  'problem-unavailable': ['Not possible at the moment', 'Im Moment nicht möglich'],
-  'problem-not-local': ['Only on the same computer', 'Nur auf demselben Computer'],
-  'problem-too-large': ['That was too much text', 'Das war zu viel Text'],
-  'problem-bad-request': ['That did not come through', 'Das ist nicht angekommen'],
+const headings: Readonly<Record<string, readonly [english: string, german: string, chinese: string, thai: string]>> = {
+  entry: ['Connect GitHub', 'GitHub verbinden', '连接 GitHub', 'เชื่อมต่อ GitHub'],
+  'entry-problems': ['Connect Jira', 'Jira verbinden', '连接 Jira', 'เชื่อมต่อ Jira'],
+  'done-by-itself': ['GitHub is connected', 'GitHub ist verbunden', 'GitHub 已连接', 'เชื่อมต่อ GitHub แล้ว'],
+  'done-say-continue': ['GitHub is connected', 'GitHub ist verbunden', 'GitHub 已连接', 'เชื่อมต่อ GitHub แล้ว'],
+  declined: ['All right, not now', 'In Ordnung, jetzt nicht', '好的，以后再说', 'ได้เลย ไว้ทีหลัง'],
+  'expired-renew': ['This link has expired', 'Dieser Link ist abgelaufen', '此链接已过期', 'ลิงก์นี้หมดอายุแล้ว'],
+  'expired-ask-again': ['This link has expired', 'Dieser Link ist abgelaufen', '此链接已过期', 'ลิงก์นี้หมดอายุแล้ว'],
+  'already-done': ['GitHub: all done already', 'GitHub: schon erledigt', 'GitHub：已经完成', 'GitHub: เสร็จเรียบร้อยแล้ว'],
+  'problem-not-found': ['This link does not work', 'Dieser Link funktioniert nicht', '此链接无法使用', 'ลิงก์นี้ใช้ไม่ได้'],
+  'problem-forbidden-origin': ['Nothing was stored', 'Es wurde nichts gespeichert', '没有保存任何内容', 'ไม่มีการบันทึกข้อมูลใด\u00a0ๆ'],
+  'problem-too-many': ['A short pause, please', 'Bitte eine kurze Pause', '请稍等片刻', 'โปรดรอสักครู่'],
+  'problem-unavailable': ['Not possible at the moment', 'Im Moment nicht möglich', '暂时无法进行', 'ขณะนี้ดำเนินการไม่ได้'],
+  'problem-not-local': ['Only on the same computer', 'Nur auf demselben Computer', '只能在同一台电脑上打开', 'เปิดได้เฉพาะบนคอมพิวเตอร์เครื่องเดียวกัน'],
+  'problem-not-known': ['Please sign in first', 'Bitte melden Sie sich zuerst an', '请先登录', 'โปรดเข้าสู่ระบบก่อน'],
+  'problem-too-large': ['That was too much text', 'Das war zu viel Text', '内容太多了', 'ข้อความยาวเกินไป'],
+  'problem-bad-request': ['That did not come through', 'Das ist nicht angekommen', '没有收到您的提交', 'รับข้อมูลไม่สำเร็จ'],
 };
 
-describe('the words of every page', () => {
-  test('the table of headings names every page', () => {
-    assert.deepEqual(Object.keys(headings), Object.keys(samplePages(english)));
-  });
-  for (const [name, [inEnglish, inGerman]] of Object.entries(headings)) {
-    test(`${name} is headed "${inEnglish}" and "${inGerman}"`, () => {
-      assert.match(samplePages(english)[name] ?? '', new RegExp(`<h1>${inEnglish}</h1>`));
-      assert.match(samplePages(german)[name] ?? '', new RegExp(`<h1>${inGerman}</h1>`));
+describe('the words of every page of a link', () => {
+  for (const [index, language] of ['en', 'de', 'zh-CN', 'th'].entries()) {
+    test(`every page has its own heading in ${language}`, () => {
+      const pages = Object.entries(linkPages(sampleFrame(language))).map(([name, html]) => [name, headingOf(html)]);
+      assert.deepEqual(pages, Object.entries(headings).map(([name, words]) => [name, words[index]]));
     });
   }
 });
@@ -70,7 +56,7 @@ describe('the entry page', () => {
 
   test('says who asks, through which client, for what, for whom it is stored, where it goes and for how long', () => {
     assert.match(text, /Asked for by GitHub tools Connect GitHub/);
-    assert.match(text, /Asked through Claude Code \(the name it gives itself\)/);
+    assert.match(text, /Asked through Claude Code the name it gives itself/);
     assert.match(text, /Needed for create_issue/);
     assert.match(text, /Stored for mia@example\.com/);
     assert.match(text, /Sent only to http:\/\/127\.0\.0\.1:3000/);
@@ -83,7 +69,7 @@ describe('the entry page', () => {
 
   test('says the same in German', () => {
     const inGerman = readable(renderEntry(german, sampleEntry));
-    assert.match(inGerman, /Angefragt über Claude Code \(so nennt sich die App selbst\)/);
+    assert.match(inGerman, /Angefragt über Claude Code so nennt sich die App selbst/);
     assert.match(inGerman, /Gespeichert für mia@example\.com/);
     assert.match(inGerman, /Geht nur an http:\/\/127\.0\.0\.1:3000/);
     assert.match(inGerman, /Aufbewahrt für 90 Tage/);
@@ -219,8 +205,17 @@ describe('the frame', () => {
     assert.doesNotMatch(readable(renderDeclined({ ...english, account: undefined }, {})), /Signed in/);
   });
 
+  test('leads to another login and to the connections, where there are such pages', () => {
+    const html = renderDeclined(english, {});
+    assert.match(html, /<a href="\/auth\/login\?switch=1">Not you\?<\/a>/);
+    assert.match(html, /<a href="\/account">Your connections<\/a>/);
+    const local = renderDeclined({ ...english, switchUrl: undefined, accountUrl: undefined }, {});
+    assert.doesNotMatch(local, /Not you|Your connections/);
+  });
+
   test('has a switch of languages that marks the current one, and none when there is one language', () => {
     const html = renderDeclined(german, {});
+    assert.match(readable(html), /Sprache Deutsch English Deutsch 简体中文 ไทย /);
     assert.match(html, /<a href="\?lang=en" lang="en" hreflang="en">English<\/a>/);
     assert.match(html, /<a href="\?lang=de" lang="de" hreflang="de" aria-current="true">Deutsch<\/a>/);
     assert.doesNotMatch(renderDeclined({ ...german, languages: german.languages.slice(0, 1) }, {}), /<nav/);

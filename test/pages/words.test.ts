@@ -7,7 +7,7 @@ function wordsByPath(branch: object, path = ''): Map<string, string> {
   const words = new Map<string, string>();
   for (const [key, leaf] of Object.entries(branch) as [string, unknown][]) {
     const here = `${path}/${key}`;
-    if (typeof leaf === 'function') words.set(here, String((leaf as (...gaps: string[]) => string)('‹1›', '‹2›')));
+    if (typeof leaf === 'function') words.set(here, (leaf as (...gaps: string[]) => string)('‹1›', '‹2›'));
     else if (typeof leaf === 'string') words.set(here, leaf);
     else for (const [inner, word] of wordsByPath(leaf as object, here)) words.set(inner, word);
   }
@@ -16,8 +16,8 @@ function wordsByPath(branch: object, path = ''): Map<string, string> {
 
 const english = wordsByPath(wordsIn('en').words);
 
-test('English and German ship, English first', () => {
-  assert.deepEqual(shippedLanguages, ['en', 'de']);
+test('English, German, Chinese and Thai ship, English first', () => {
+  assert.deepEqual(shippedLanguages, ['en', 'de', 'zh-CN', 'th']);
 });
 
 for (const language of shippedLanguages) {
@@ -40,6 +40,15 @@ for (const language of shippedLanguages) {
     });
   }
 }
+
+test('Chinese punctuation is full-width beside Chinese characters', () => {
+  const half = [...wordsByPath(wordsIn('zh-CN').words)].filter(([, word]) => /\p{Script=Han}[,.;:!?()]|[,;:!?()]\p{Script=Han}/u.test(word));
+  assert.deepEqual(half, []);
+});
+
+test('a Thai line never begins with the mark of repetition', () => {
+  assert.deepEqual([...wordsByPath(wordsIn('th').words)].filter(([, word]) => / ๆ/.test(word)), []);
+});
 
 test('sentences stay whole when the client gave itself no name', () => {
   for (const language of shippedLanguages) {

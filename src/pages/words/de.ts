@@ -8,6 +8,8 @@ export const de: Words = {
   frame: {
     languages: 'Sprache',
     signedInAs: 'Angemeldet als',
+    notYou: 'Nicht Sie?',
+    yourConnections: 'Ihre Verbindungen',
     support: 'Hilfe',
     newTab: 'öffnet einen neuen Tab',
   },
@@ -20,6 +22,7 @@ export const de: Words = {
     lead: 'Das wird gebraucht, um Ihren Auftrag auszuführen.',
     help: (host) => `Wo Sie das auf ${host} finden`,
     replaces: 'Sie haben hierfür schon etwas hinterlegt. Ihre neue Eingabe ersetzt es.',
+    refused: (server: string) => `${server} hat abgelehnt, was Sie zuvor hinterlegt haben. Es wird nicht mehr verwendet. Bitte geben Sie es neu an.`,
     give: 'Speichern und weiter',
     decline: 'Jetzt nicht',
   },
@@ -76,6 +79,82 @@ export const de: Words = {
     what: 'Dieser Link hat seinen Zweck erfüllt. Hier ist nichts weiter zu tun.',
   },
 
+  account: {
+    heading: 'Ihre Verbindungen',
+    lead: 'Womit sich Ihre Apps für Sie verbinden können und was Sie dafür hinterlegt haben.',
+    yours: (account) => `Was hier gespeichert ist, gehört ${account}. Niemand sonst kann es verwenden.`,
+    status: {
+      none: 'Nicht verbunden',
+      stored: 'Verbunden',
+      expired: 'Abgelaufen',
+      outdated: 'Bitte erneuern',
+      rejected: 'Abgelehnt',
+    },
+    rejected: 'Der Server hat es abgelehnt. Deshalb wird es nicht mehr verwendet. Hinterlegen Sie bitte ein neues.',
+    expired: 'Die Zeit dafür ist um, deshalb wird es nicht mehr verwendet. Hinterlegen Sie es bitte noch einmal.',
+    outdated: 'Was hier gebraucht wird oder wohin es geht, hat sich seitdem geändert. Deshalb wird es nicht mehr verwendet. Hinterlegen Sie es bitte noch einmal.',
+    storedOn: 'Gespeichert am',
+    lastUsed: 'Zuletzt verwendet',
+    usedThrough: 'Verwendet über',
+    connect: 'Verbinden',
+    replace: 'Ersetzen',
+    disconnect: 'Trennen',
+    disconnectNote: 'Was gespeichert ist, wird sofort gelöscht. Was es braucht, fragt Sie dann wieder danach.',
+    disconnectNow: 'Löschen und trennen',
+    empty: 'Es gibt noch nichts zu verbinden. Sobald ein Server etwas von Ihnen braucht, finden Sie es hier.',
+    signOut: 'Abmelden',
+  },
+
+  consent: {
+    pageTitle: (title, server) => `Eine weitere App möchte ${title} für ${server} verwenden`,
+    heading: (title) => `Darf eine weitere App ${title} verwenden?`,
+    lead: (title) => `Sie haben ${title} früher über eine andere App hinterlegt. Diese hier darf es nur verwenden, wenn Sie zustimmen.`,
+    caution: 'Erlauben Sie es nur, wenn Sie gerade selbst mit dieser App arbeiten.',
+    factsHeading: 'Wer fragt',
+    app: 'Name der App',
+    appId: 'Kennung der App',
+    assurance: 'Es bleibt verschlüsselt. Die App kann es über diesen Server verwenden, bekommt es aber nie zu sehen.',
+    allow: 'Erlauben',
+    decline: 'Jetzt nicht',
+    replace: 'Stattdessen etwas anderes hinterlegen',
+  },
+
+  wrongPerson: {
+    heading: 'Dieser Link gehört zu einem anderen Konto',
+    what: 'Er ist für jemand anderen oder für ein anderes Ihrer Konten. Mit diesem Konto lässt er sich nicht verwenden. Es wurde nichts gespeichert.',
+    switchAccount: 'Anderes Konto verwenden',
+    switchElsewhere: 'Wenn Sie ein anderes Konto haben, melden Sie sich dort ab, wo Sie sich angemeldet haben, melden Sie sich mit dem anderen an und öffnen Sie den Link noch einmal.',
+    notMeant: 'Hat Ihnen jemand diesen Link geschickt? Dann ist er nicht für Sie bestimmt, und Sie können diese Seite einfach schließen.',
+  },
+
+  signedOut: {
+    heading: 'Sie sind abgemeldet',
+    what: 'Was Sie hinterlegt haben, bleibt gespeichert, nur für Sie.',
+    elsewhere: 'Bei Ihrer Organisation sind Sie vielleicht noch angemeldet. An einem Computer, den auch andere benutzen, melden Sie sich bitte auch dort ab.',
+    signIn: 'Wieder anmelden',
+  },
+
+  login: {
+    retry: 'Noch einmal anmelden',
+    stale: {
+      heading: 'Diese Anmeldung gilt nicht mehr',
+      what: 'Sie hat zu lange gedauert, war schon abgeschlossen oder begann in einem anderen Browser.',
+    },
+    denied: {
+      heading: 'Sie sind nicht angemeldet',
+      what: 'Die Anmeldung wurde abgebrochen, oder dieses Konto ist hier nicht zugelassen. Sie können es noch einmal versuchen oder ein anderes Konto verwenden.',
+    },
+    failed: {
+      heading: 'Die Anmeldung hat nicht geklappt',
+      what: 'Die Antwort des Anmeldedienstes konnte nicht angenommen werden. Das liegt nicht an Ihnen. Passiert es noch einmal, wenden Sie sich bitte an die Betreuung dieser Seite.',
+    },
+    unavailable: {
+      heading: 'Im Moment ist keine Anmeldung möglich',
+      what: 'Der Anmeldedienst ist nicht erreichbar. Das liegt nicht an Ihnen. Bitte versuchen Sie es in einigen Minuten noch einmal.',
+    },
+    yourLink: 'Ein Link, den Sie bekommen haben, bleibt, wie er ist. Öffnen Sie ihn nach der Anmeldung noch einmal.',
+  },
+
   problem: {
     'not-found': {
       heading: 'Dieser Link funktioniert nicht',
@@ -105,6 +184,11 @@ export const de: Words = {
       heading: 'Nur auf demselben Computer',
       what: 'Diese Seite öffnet sich nur auf dem Computer, auf dem der Server läuft.',
       todo: 'Öffnen Sie den Link in einem Browser auf diesem Computer.',
+    },
+    'not-known': {
+      heading: 'Bitte melden Sie sich zuerst an',
+      what: 'Diese Seite öffnet sich nur für Menschen, die bei ihrer Organisation angemeldet sind. Wer Sie sind, wurde ihr nicht mitgeteilt.',
+      todo: 'Melden Sie sich dort an und öffnen Sie den Link dann noch einmal. Hilft das nicht, wenden Sie sich bitte an die Betreuung dieser Seite.',
     },
     'too-large': {
       heading: 'Das war zu viel Text',

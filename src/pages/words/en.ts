@@ -15,6 +15,8 @@ export const en = {
   frame: {
     languages: 'Language',
     signedInAs: 'Signed in as',
+    notYou: 'Not you?',
+    yourConnections: 'Your connections',
     support: 'Get help',
     newTab: 'opens in a new tab',
   },
@@ -27,6 +29,7 @@ export const en = {
     lead: 'This is needed to do what you asked for.',
     help: (host: string) => `Where to find this on ${host}`,
     replaces: 'You have stored this before. What you enter now takes its place.',
+    refused: (server: string) => `${server} refused what you stored before, so it is not used any more. Please give a new one.`,
     give: 'Save and continue',
     decline: 'Not now',
   },
@@ -81,6 +84,82 @@ export const en = {
     what: 'This link has done its work. There is nothing more to do here.',
   },
 
+  account: {
+    heading: 'Your connections',
+    lead: 'What your apps can connect to for you, and what you have stored for it.',
+    yours: (account: string) => `What is stored here belongs to ${account}. Nobody else can use it.`,
+    status: {
+      none: 'Not connected',
+      stored: 'Connected',
+      expired: 'Expired',
+      outdated: 'Please renew',
+      rejected: 'Refused',
+    },
+    rejected: 'The server refused it, so it is no longer used. To go on, store a new one.',
+    expired: 'Its time is over, so it is no longer used. To go on, store it once more.',
+    outdated: 'What is needed here, or where it goes, has changed since you stored it. It is no longer used. To go on, store it once more.',
+    storedOn: 'Stored on',
+    lastUsed: 'Last used',
+    usedThrough: 'Used through',
+    connect: 'Connect',
+    replace: 'Replace',
+    disconnect: 'Disconnect',
+    disconnectNote: 'What is stored is deleted at once. Whatever needs it will ask you again.',
+    disconnectNow: 'Delete and disconnect',
+    empty: 'There is nothing to connect yet. When a server needs something from you, you will find it here.',
+    signOut: 'Sign out',
+  },
+
+  consent: {
+    pageTitle: (title: string, server: string) => `Another app wants to use ${title} for ${server}`,
+    heading: (title: string) => `May another app use ${title}?`,
+    lead: (title: string) => `You stored ${title} earlier, through a different app. This one may use it only if you agree.`,
+    caution: 'Allow it only if you are working with this app right now.',
+    factsHeading: 'Who is asking',
+    app: 'App',
+    appId: 'App ID',
+    assurance: 'It stays encrypted. The app gets to use it through this server, but never to see it.',
+    allow: 'Allow',
+    decline: 'Not now',
+    replace: 'Store a different one instead',
+  },
+
+  wrongPerson: {
+    heading: 'This link is for another account',
+    what: 'It was made for someone else, or for another account of yours. With this account it cannot be used, and nothing was stored.',
+    switchAccount: 'Use another account',
+    switchElsewhere: 'If you have another account, sign out where you signed in, sign in with that one, and open the link once more.',
+    notMeant: 'Did someone send you this link? Then it is not meant for you, and you can simply close this page.',
+  },
+
+  signedOut: {
+    heading: 'You are signed out',
+    what: 'What you have stored stays stored, for you alone.',
+    elsewhere: 'Your organisation may still have you signed in. On a computer that others use, sign out there as well.',
+    signIn: 'Sign in again',
+  },
+
+  login: {
+    retry: 'Sign in again',
+    stale: {
+      heading: 'This sign-in is no longer valid',
+      what: 'It took too long, was finished already, or began in a different browser.',
+    },
+    denied: {
+      heading: 'You are not signed in',
+      what: 'The sign-in was cancelled, or this account is not allowed in. You can try again or use another account.',
+    },
+    failed: {
+      heading: 'The sign-in did not work',
+      what: 'The answer of the sign-in service could not be accepted. This is not your doing. If it happens again, tell the people who look after this page.',
+    },
+    unavailable: {
+      heading: 'Signing in is not possible at the moment',
+      what: 'The sign-in service cannot be reached. This is not your doing. Please try again in a few minutes.',
+    },
+    yourLink: 'A link that you were given stays as it is. After signing in, open it once more.',
+  },
+
   problem: {
     'not-found': {
       heading: 'This link does not work',
@@ -107,6 +186,11 @@ export const en = {
       heading: 'Only on the same computer',
       what: 'This page opens only on the computer on which the server runs.',
       todo: 'Open the link in a browser on that computer.',
+    },
+    'not-known': {
+      heading: 'Please sign in first',
+      what: 'This page opens only for people who have signed in with their organisation, and it was not told who you are.',
+      todo: 'Sign in there, then open the link once more. If that does not help, tell the people who look after this page.',
     },
     'too-large': {
       heading: 'That was too much text',

@@ -1,0 +1,35 @@
+/** The open server streams of this process: which one a new GET takes over, and all of them when the process ends. */
+import type { Call } from './call.ts';
+
+export interface OpenStream {
+  /** Goes on with a new client connection; the old one ends. */
+  takeOver(call: Call): void;
+  /** Ends both halves cleanly. */
+  end(): void;
+}
+
+export interface ServerStreams {
+  /** The standalone stream of each session. */
+  readonly bySession: Map<string, OpenStream>;
+  readonly all: Set<OpenStream>;
+  /** No stream is opened any more. */
+  readonly isClosing: boolean;
+  /** Ends every stream, and lets none open again. */
+  endAll(): void;
+}
+
+export function createServerStreams(): ServerStreams {
+  const all = new Set<OpenStream>();
+  let isClosing = false;
+  return {
+    bySession: new Map(),
+    all,
+    get isClosing() {
+      return isClosing;
+    },
+    endAll() {
+      isClosing = true;
+      for (const stream of [...all]) stream.end();
+    },
+  };
+}

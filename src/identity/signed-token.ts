@@ -1,0 +1,57 @@
+/**
+ * A signed token of an issuer (RFC 7519): its signature by one of the issuer's keys, with asymmetric
+ * algorithms only, and its issuer, audience and times.
+ */
+import { decodeJwt, errors, jwtVerify, type JWTHeaderParameters, type JWTPayload } from 'jose';
+import { err, ok, type Result } from '../errors.ts';
+import type { Clock } from '../stores/store.ts';
+import { clockToleranceSeconds } from './claims.ts';
+import type { Issuer } from './issuer.ts';
+
+export interface SignedToken {
+  readonly claims: JWTPayload;
+  readonly header: JWTHeaderParameters;
+}
+
+/** `invalid`: the token is bad; `unavailable`: that cannot be known now. */
+export interface TokenFault {
+  readonly fault: 'invalid' | 'unavailable';
+  /** For the log. */
+  readonly why: string;
+}
+
+/** Asymmetric only: with a symmetric one, the public key would be the secret. */
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
+const longestLogged = 200;
+
+/** @param audience of which the token must name one; absent: any, for the caller to judge */
+export async function verifySigned(token: string, issuer: Issuer, now: Clock, audience?: readonly string[]): Promise<Result<SignedToken, TokenFault>> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, issuer.key, {
+      issuer: issuer.issuer,
+      algorithms,
+      currentDate: new Date(now()),
+      clockTolerance: clockToleranceSeconds,
+      requiredClaims: ['exp', 'aud', 'iss'],
+      ...(audience === undefined ? {} : { audience: [...audience] }),
+    });
+    return ok({ claims: payload, header: protectedHeader });
+  } catch (error) {
+    const isTokenBad = error instanceof errors.JOSEError;
+    return err(isTokenBad ? { fault: 'invalid', why: error.code } : { fault: 'unavailable', why: 'the issuer cannot be asked' });
+  }
+}
+
+/** What a token says of itself, unverified and cut: only for the line that helps an operator to see what is wrong. */
+export function claimsForLog(token: string): { readonly foundIssuer?: string; readonly foundAudience?: string } {
+  try {
+    const { iss, aud } = decodeJwt(token);
+    return { ...(iss === undefined ? {} : { foundIssuer: cut(iss) }), ...(aud === undefined ? {} : { foundAudience: cut(aud) }) };
+  } catch {
+    return {};
+  }
+}
+
+function cut(value: unknown): string {
+  return (Array.isArray(value) ? value.map(String).join(' ') : String(value)).slice(0, longestLogged);
+}

@@ -1,0 +1,186 @@
+/** An upstream whose answers have no end, or unpack to very much: a clear error, and memory that stays flat (A14, B7). */
+import assert from 'node:assert/strict';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { key, startGateway, type RunningGateway } from '../kit/gateway.ts';
+import { connect, provide, toolCall } from '../kit/mcp-client.ts';
+import { callOf, mcpServer } from '../kit/mcp-server.ts';
+import { sse, type Reply } from '../kit/recorder.ts';
+import { ask, listen, type StreamClient } from '../kit/streams.ts';
+
+const mebibyte = 1024 * 1024;
+/** What is held of one message, twice while it grows, and room for the test's own noise. */
+const flatBytes = 220 * mebibyte;
+
+let bombs: { readonly zeros: Buffer; readonly events: Buffer };
+before(() => {
+  // A gzip stream may have several members: 16 times the same make a gibibyte out of one mebibyte.
+  const sixteenfold = (bytes: Buffer): Buffer => Buffer.concat(Array<Buffer>(16).fill(gzipSync(bytes, { level: 1 })));
+  bombs = {
+    zeros: sixteenfold(Buffer.alloc(64 * mebibyte, 'x')),
+    events: sixteenfold(Buffer.alloc(64 * mebibyte, `data: ${'x'.repeat(1018)}\n\n`)),
+  };
+});
+
+let watch: NodeJS.Timeout | undefined;
+let peak = 0;
+after(() => { clearInterval(watch); });
+
+/** Runs something and says how far resident memory rose above where it began. */
+async function growth(run: () => Promise<void>): Promise<number> {
+  const start = process.memoryUsage.rss();
+  peak = start;
+  clearInterval(watch);
+  watch = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 5);
+  await run();
+  clearInterval(watch);
+  return Math.max(peak, process.memoryUsage.rss()) - start;
+}
+
+function answering(t: TestContext, reply: () => Reply, isMeant = 'tools/call'): Promise<RunningGateway> {
+  const server = mcpServer({ sessions: false });
+  return startGateway(t, { upstream: (request) => ((request.method === 'GET' ? 'GET' : callOf(request)?.method) === isMeant ? reply() : server(request)) });
+}
+
+const packed = (type: string, body: Buffer, status = 200): Reply => ({ status, headers: { 'content-type': type, 'content-encoding': 'gzip' }, body });
+
+/** A body without end: the same bytes for as long as somebody reads. */
+function* endless(piece: string | Buffer, first = ''): Generator<string | Buffer> {
+  if (first !== '') yield first;
+  for (;;) yield piece;
+}
+
+const piece = 'x'.repeat(64 * 1024);
+
+describe('an answer that is looked into and has no end', { timeout: 60_000 }, () => {
+  const answers: readonly [string, () => Reply][] = [
+    ['JSON that unpacks to a gibibyte', () => packed('application/json', bombs.zeros)],
+    ['JSON without end', () => ({ headers: { 'content-type': 'application/json' }, body: endless(piece, '{"a":"') })],
+    ['an event that unpacks to a gibibyte', () => packed('text/event-stream', bombs.zeros)],
+    ['an event without end', () => sse(endless(piece, 'data: '))],
+    ['an error that unpacks to a gibibyte', () => packed('application/json', bombs.zeros, 400)],
+    ['an error without end', () => ({ status: 400, headers: { 'content-type': 'application/json' }, body: endless(piece) })],
+    ['a page without end', () => ({ status: 500, headers: { 'content-type': 'text/html' }, body: endless(piece) })],
+  ];
+  for (const [name, reply] of answers) {
+    test(`is error 1502, and costs no memory: ${name} (A14)`, async (t) => {
+      const gateway = await answering(t, reply);
+      const client = await connect(gateway.url);
+      await provide(client, 'paid', { token: key });
+      let answer: StreamClient | undefined;
+      const grown = await growth(async () => {
+        answer = await ask(client, toolCall('paid'));
+        await answer.over;
+      });
+      assert.match(answer?.text ?? '', /"id":1,"error":\{"code":1502,/);
+      assert.ok(grown < flatBytes, `${Math.round(grown / mebibyte)} MiB more`);
+      const { aborted, answered } = await gateway.upstream.request((request) => callOf(request)?.params?.name === 'paid' && request.header('x-key') !== undefined);
+      await Promise.race([aborted, answered]);
+    });
+  }
+
+  test('is error 1502 to initialize', async (t) => {
+    for (const reply of [packed('application/json', bombs.zeros), packed('text/event-stream', bombs.zeros), packed('text/event-stream', bombs.events)]) {
+      const gateway = await answering(t, () => reply, 'initialize');
+      const grown = await growth(async () => {
+        assert.equal((await connect(gateway.url)).opened.message.error?.code, 1502);
+      });
+      assert.ok(grown < flatBytes, `${Math.round(grown / mebibyte)} MiB more`);
+    }
+  });
+
+  test('ends a server stream', async (t) => {
+    for (const reply of [() => packed('text/event-stream', bombs.zeros), () => sse(endless(piece, 'data: '))]) {
+      const gateway = await answering(t, reply, 'GET');
+      const client = await connect(gateway.url);
+      const grown = await growth(async () => {
+        const { text, end } = await (await listen(client)).over;
+        assert.deepEqual({ text, end }, { text: ': \n\n', end: 'whole' });
+      });
+      assert.ok(grown < flatBytes, `${Math.round(grown / mebibyte)} MiB more`);
+    }
+  });
+
+  test('after the client hung up costs no memory, and a call that nobody hears goes on to its end', async (t) => {
+    const gateway = await answering(t, () => packed('application/json', bombs.zeros));
+    const client = await connect(gateway.url);
+    const grown = await growth(async () => {
+      const answer = await ask(client, toolCall('free'));
+      await answer.until('xxx');
+      answer.close();
+      await (await gateway.upstream.request((request) => callOf(request)?.method === 'tools/call')).answered;
+      assert.equal((await client.call('paid')).status, 200);
+    });
+    assert.ok(grown < flatBytes, `${Math.round(grown / mebibyte)} MiB more`);
+  });
+});
+
+describe('an answer that a client does not read', { timeout: 60_000 }, () => {
+  const limit = 64 * mebibyte;
+  const gibibyte = 1024 * mebibyte;
+
+  /** Small calls go through until nothing more has been produced for a while; then what was produced is returned. */
+  async function stall(gateway: RunningGateway, produced: () => number): Promise<number> {
+    for (let still = 0, last = -1; still < 20; ) {
+      assert.equal((await (await connect(gateway.url)).post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status, 200);
+      still = produced() === last ? still + 1 : 0;
+      last = produced();
+    }
+    return produced();
+  }
+
+  for (const [name, type, isMeant] of [
+    ['JSON', 'application/json', 'tools/call'],
+    ['events', 'text/event-stream', 'tools/call'],
+    ['a server stream', 'text/event-stream', 'GET'],
+  ] as const) {
+    test(`holds the upstream back: ${name}`, async (t) => {
+      let produced = 0;
+      const body = function* () {
+        for (; produced < gibibyte; produced += piece.length) yield `data: ${piece}\n\n`;
+      };
+      const gateway = await answering(t, () => ({ headers: { 'content-type': type }, body: body() }), isMeant);
+      const client = await connect(gateway.url);
+      const stream = isMeant === 'GET' ? await listen(client) : await ask(client, toolCall('free'));
+      stream.pause();
+      const sent = await stall(gateway, () => produced);
+      assert.ok(sent > 0 && sent < limit, `${Math.round(sent / mebibyte)} MiB`);
+      stream.read();
+      await stream.until('xxx');
+      stream.close();
+    });
+
+    test(`costs no memory when it unpacks to a gibibyte: ${name}`, async (t) => {
+      const gateway = await answering(t, () => packed(type, bombs.events), isMeant);
+      const client = await connect(gateway.url);
+      const grown = await growth(async () => {
+        const stream = isMeant === 'GET' ? await listen(client) : await ask(client, toolCall('free'));
+        stream.pause();
+        await stall(gateway, () => 0);
+        stream.close();
+      });
+      assert.ok(grown < limit, `${Math.round(grown / mebibyte)} MiB more`);
+    });
+  }
+
+  test('for as long as the upstream may take counts as hung up, and the call goes on upstream', async (t) => {
+    let produced = 0;
+    const total = 128 * mebibyte;
+    const body = function* () {
+      for (; produced < total; produced += piece.length) yield piece;
+    };
+    const gateway = await answering(t, () => ({ headers: { 'content-type': 'application/json' }, body: body() }));
+    const client = await connect(gateway.url);
+    const stream = await ask(client, toolCall('free'));
+    stream.pause();
+    await stall(gateway, () => produced);
+    assert.ok(produced < total);
+    gateway.proxy.pass(10 * 60_000 + 1);
+    await (await gateway.upstream.request((request) => callOf(request)?.method === 'tools/call')).answered;
+    assert.equal(produced, total);
+    stream.read();
+    assert.equal((await stream.over).end, 'cut');
+  });
+});

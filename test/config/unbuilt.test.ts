@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { unbuilt, unbuiltRows } from '../../src/config/unbuilt.ts';
+import { aKey, configOf, fileOf } from './load-text.ts';
+
+/** Each file uses one part that is not built, which is told at this path. */
+const parts: readonly (readonly [path: string, sections: Readonly<Record<string, string>>])[] = [
+  ['server.advertise', { server: '{ advertise: "http://10.0.0.1:8080" }' }],
+  ['vault.store', { vault: `{ store: "postgres://h/d", keys: ["${aKey}"] }` }],
+  ['vault.store', { vault: `{ store: "redis://h", keys: ["${aKey}"] }` }],
+  ['vault.migrate', { vault: `{ store: "memory:", migrate: false, keys: ["${aKey}"] }` }],
+  ['elicitation.delivery', { elicitation: '{ delivery: hold }' }],
+  ['telemetry', { telemetry: '{ otlp: "http://c:4318" }' }],
+  ['payments', { payments: '{ stripe: { secretKey: a, webhookSecret: b } }' }],
+  ['outbound.ca', { outbound: '{ ca: elicitgate.yaml }' }],
+  ['outbound.proxy', { outbound: '{ proxy: "http://p:1" }' }],
+  ['credentials.k.kind', { credentials: '{ k: { kind: oauth, discover: upstream, inject: { headers: { A: "{access_token}" } } } }' }],
+  ['credentials.k.verify', { credentials: '{ k: { kind: apiKey, fields: [{ name: t }], verify: { tool: x }, inject: { headers: { A: "{t}" } } } }' }],
+  ['credentials.k.inject.query', { credentials: '{ k: { kind: apiKey, fields: [{ name: t }], inject: { query: { a: "{t}" } } } }' }],
+  ['credentials.k.inject.arguments', { credentials: '{ k: { kind: apiKey, fields: [{ name: t }], inject: { arguments: { a: "{t}" } } } }' }],
+  ['credentials.k.inject.meta', { credentials: '{ k: { kind: apiKey, fields: [{ name: t }], inject: { meta: { a: "{t}" } } } }' }],
+  [
+    'credentials.k.inject.env',
+    { credentials: '{ k: { kind: apiKey, fields: [{ name: t }], inject: { env: { A: "{t}" } } } }', upstreams: '{ u: { url: "http://a" } }' },
+  ],
+  ['upstreams.u.transport', { upstreams: '{ u: { transport: sse, url: "http://a" } }' }],
+  ['upstreams.u.transport', { upstreams: '{ u: { transport: stdio, command: a } }' }],
+  ['upstreams.u.delivery', { upstreams: '{ u: { url: "http://a", delivery: hold } }' }],
+  ['upstreams.u.tls', { upstreams: '{ u: { url: "http://a", tls: { ca: elicitgate.yaml } } }' }],
+  ['upstreams.u.catalogue', { upstreams: '{ u: { url: "http://a", catalogue: elicitgate.yaml } }' }],
+  ['upstreams.u.inject', { upstreams: '{ u: { url: "http://a", inject: { k: { headers: { B: "{token}" } } } } }' }],
+  ['upstreams.u.rules[0].resources', { upstreams: '{ u: { url: "http://a", rules: [{ resources: ["*"], requires: [k] }] } }' }],
+  ['upstreams.u.rules[0].prompts', { upstreams: '{ u: { url: "http://a", rules: [{ prompts: ["*"], requires: [k] }] } }' }],
+  ['upstreams.u.rules[0].when', { upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], when: { arguments: { a: 1 } }, requires: [k] }] } }' }],
+  ['upstreams.u.rules[0].unless', { upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], unless: { claims: { a: [b] } }, requires: [k] }] } }' }],
+  ['upstreams.u.rules[0].requires[0].anyOf', { upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], requires: [{ anyOf: [k] }] }] } }' }],
+  [
+    'upstreams.u.rules[0].requires[0].scopes',
+    {
+      credentials: '{ k: { kind: oauth, discover: upstream, inject: { headers: { A: "{access_token}" } } } }',
+      upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], requires: [{ credential: k, scopes: [s] }] }] } }',
+    },
+  ],
+];
+
+test('A file that uses only what is built has nothing unbuilt', (context) => {
+  const file = fileOf({
+    server: '{ listen: "127.0.0.1:0", trustedProxies: [10.0.0.0/8], drain: 1s }',
+    elicitation: '{ delivery: error, fallback: refuse, holdFor: 1s, expiresAfter: 1m, clients: [{ name: a, treatAs: url }] }',
+    pages: '{ name: N, locales: [en, de, zh-CN, th] }',
+    limits: '{ perUser: { calls: 1/1m } }',
+    audit: '{ to: [stdout], required: true }',
+    outbound: '{ proxy: "", allow: [10.0.0.0/8] }',
+  });
+  assert.deepEqual(unbuilt(configOf(context, file)), []);
+});
+
+test('Every part that is not built is told by its path, with what can be done', (context) => {
+  for (const [path, sections] of parts) {
+    const found = unbuilt(configOf(context, fileOf(sections)));
+    const part = found.find((one) => one.path === path);
+    assert.ok(part !== undefined, JSON.stringify(sections));
+    assert.match(part.message, / is understood, but this version cannot run it yet; (use|leave) /);
+  }
+});
+
+test('Every row of the table is shown by an example above', () => {
+  const shown = new Set(parts.map(([path]) => path));
+  const pathOf = (where: string) => where.replace('credentials.*', 'credentials.k').replace('upstreams.*', 'upstreams.u');
+  const rows = unbuiltRows.map(({ where }) => pathOf(where).replaceAll('.*', '[0]'));
+  assert.deepEqual(rows.filter((path) => !shown.has(path)), []);
+});
+
+test('The message says what is meant and what to use instead', (context) => {
+  const [first] = unbuilt(configOf(context, fileOf({ vault: `{ store: "postgres://me:secret@h/d", keys: ["${aKey}"] }` })));
+  assert.equal(first?.message, 'vault.store: postgres is understood, but this version cannot run it yet; use sqlite:PATH');
+});

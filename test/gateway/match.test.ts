@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseGlobs } from '../../src/config/globs.ts';
+import { decide } from '../../src/gateway/decide.ts';
+import { matchRules, toolOf } from '../../src/gateway/match.ts';
+import type { RequiredCredential, ToolRule } from '../../src/gateway/protected-upstream.ts';
+import type { RpcMessage } from '../../src/protocol/json-rpc.ts';
+import type { Secret } from '../../src/vault/secrets.ts';
+
+const [github, jira] = ['github', 'jira'].map((name) => ({ config: { name } }) as RequiredCredential);
+assert.ok(github !== undefined && jira !== undefined);
+
+function rule(tools: readonly string[], ...requires: readonly RequiredCredential[]): ToolRule {
+  const globs = parseGlobs(tools);
+  assert.ok(globs.ok);
+  return { matches: globs.value.matches, requires };
+}
+
+const request = (method: string, params: Readonly<Record<string, unknown>>): RpcMessage => ({ kind: 'request', idText: '1', method, params });
+const call = (name: unknown): RpcMessage => request('tools/call', { name });
+const rules = [rule(['get_me', 'create_*', '!create_note'], github), rule(['create_issue', 'sprint'], jira), rule(['create_issue'], jira, github), rule(['nothing'])];
+
+test('every rule that matches adds its requirements, each once and in the order of the rules', () => {
+  assert.deepEqual(matchRules(rules, call('get_me')), [github]);
+  assert.deepEqual(matchRules(rules, call('create_issue')), [github, jira]);
+  assert.deepEqual(matchRules(rules, call('sprint')), [jira]);
+});
+
+test('what no rule names needs nothing, and names are compared exactly', () => {
+  for (const name of ['create_note', 'other', '', 'GET_ME', ' get_me', 'get_me ', 'nothing', 'xcreate_a']) assert.deepEqual(matchRules(rules, call(name)), [], name);
+});
+
+test('only tools/call can match: never the handshake, a ping or a list, whatever name they carry', () => {
+  for (const method of ['initialize', 'ping', 'tools/list', 'resources/list', 'prompts/get', 'tools/call/', 'Tools/Call']) assert.deepEqual(matchRules(rules, request(method, { name: 'get_me' })), [], method);
+  assert.deepEqual(matchRules(rules, { kind: 'response' }), []);
+  assert.deepEqual(matchRules(rules, { kind: 'notification', method: 'notifications/progress', params: { name: 'get_me' } }), []);
+});
+
+test('a name that is no text is no tool', () => {
+  for (const name of [undefined, null, 1, {}, ['get_me']]) assert.equal(toolOf(call(name)), undefined);
+  assert.equal(toolOf(call('get_me')), 'get_me');
+});
+
+const secret = {} as Secret;
+const held = (...credentials: readonly RequiredCredential[]) => credentials.map((credential) => ({ credential, secret }));
+
+test('a call that needs nothing passes, and takes along what the person has when there is something', () => {
+  assert.deepEqual(decide([], [], true, 'text'), { kind: 'pass' });
+  assert.deepEqual(decide([], held(jira), true, 'text'), { kind: 'inject', held: held(jira) });
+});
+
+test('a call goes with its credentials only when all of them are there; what is missing is asked for', () => {
+  assert.deepEqual(decide([github, jira], held(jira, github), true, 'text'), { kind: 'inject', held: held(jira, github) });
+  assert.deepEqual(decide([github, jira], held(jira), true, 'text'), { kind: 'elicit', missing: [github], rung: 'url-error' });
+  assert.deepEqual(decide([github, jira], [], true, 'text'), { kind: 'elicit', missing: [github, jira], rung: 'url-error' });
+});
+
+test('another credential of the same name is not the one that is required', () => {
+  assert.equal(decide([github], held({ ...github }), true, 'text').kind, 'elicit');
+});
+
+test('who takes no URLs gets the fallback', () => {
+  assert.deepEqual(decide([github], [], false, 'text'), { kind: 'elicit', missing: [github], rung: 'text' });
+  assert.deepEqual(decide([github], [], false, 'refuse'), { kind: 'elicit', missing: [github], rung: 'refuse' });
+});
