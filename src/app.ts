@@ -21,6 +21,7 @@ import { registerGateway } from './gateway/routes.ts';
 import { createScrubbers } from './gateway/scrubbers.ts';
 import { createServerStreams } from './gateway/server-streams.ts';
 import { createSessions } from './gateway/sessions.ts';
+import { createUnheardCalls } from './gateway/unheard-calls.ts';
 import { createAddressGuard } from './identity/addressed.ts';
 import { cookieRules } from './identity/cookies.ts';
 import { createIdentity, identityOrigins, type Identity } from './identity/identity.ts';
@@ -224,6 +225,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     ask: createAsk(interactions, (ticketId) => connectUrl(config, ticketId)),
     notices,
     streams: createServerStreams(),
+    unheard: createUnheardCalls(),
     heartbeat: createHeartbeat(),
     audit,
     log,

@@ -2,16 +2,18 @@
  * `npm test`: types, lint, and every test; `npm test -- FILE|WORD…` runs only the tests so named.
  * Tests that need a part this machine lacks are left out and told at the end. With `--install`, and always when
  * `CI=true`, missing parts are installed (Debian, as root); under `CI=true` a test that is left out fails the run.
+ * At the end, everything that the tests' proxies left behind is searched for every secret that tests planted.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { globSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, matchesGlob, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { parseArgs } from 'node:util';
 import { findChromium } from './kit/chromium.ts';
+import { searchTrace } from './kit/planted.ts';
 
 /** What tests need beside npm's packages, and the Debian package that brings it. */
 const machineParts = [{ debian: 'chromium', find: findChromium }];
@@ -32,9 +34,14 @@ process.chdir(root);
 if (values.install === true || isComplete) installMissingParts();
 const files = chooseFiles(positionals);
 const troubles = positionals.length === 0 ? await runChecks() : [];
+const trace = mkdtempSync(join(tmpdir(), 'elicitgate-trace-'));
 const { totals, skipped: leftOut } = await runTests(files);
+const search = searchTrace(trace);
 if (totals.failed > 0 || totals.tests === 0) troubles.push('tests');
 if (isComplete && leftOut.length > 0) troubles.push('tests were left out');
+if (search.hits.length > 0) troubles.push('a planted secret was left behind');
+else rmSync(trace, { recursive: true });
+if (positionals.length === 0 && search.files * search.secrets === 0) troubles.push('nothing was searched for secrets');
 report();
 process.exitCode = troubles.length === 0 ? 0 : 1;
 
@@ -103,6 +110,7 @@ async function runTests(chosen: readonly string[]) {
     signal: AbortSignal.timeout(limits.runMs),
     // A failed test may leave a server open; its file ends all the same.
     execArgv: ['--test-force-exit'],
+    env: { ...process.env, ELICITGATE_TRACE: trace },
   });
   events.on('test:summary', ({ file, counts }) => {
     if (file !== undefined) return;
@@ -127,6 +135,9 @@ async function* withoutTotals(events: AsyncIterable<{ type: string; data: { file
 function report(): void {
   const { tests, passed, failed, skipped } = totals;
   console.log(`\n# tests ${tests}\n# pass ${passed}\n# fail ${failed}\n# skipped ${skipped}`);
+  const { files, bytes, secrets, hits } = search;
+  console.log(`# searched ${files} files (${(bytes / 1024 ** 2).toFixed(1)} MiB of logs, audit trails, databases) for ${secrets} planted secrets: ${hits.length} found`);
+  for (const hit of hits) console.log(`  ${hit}`);
   for (const [reason, tests] of Map.groupBy(leftOut, ({ reason }) => reason)) {
     console.log(`\nLeft out (${tests.length}): ${reason}`);
     for (const { file, name } of tests) console.log(`  ${file}: ${name}`);

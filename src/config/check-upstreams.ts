@@ -4,6 +4,7 @@
  */
 import { alternatives, own, suggestion } from './check-injection.ts';
 import { upstreamPath } from './defaults.ts';
+import { mayOverlap } from './globs.ts';
 import { canonicalHeader, isRelayHeader } from './headers.ts';
 import type { Path } from './problem.ts';
 import type { Meaning, Report, Sections } from './sections.ts';
@@ -22,10 +23,11 @@ export function checkUpstreams(meaning: Meaning, report: Report): void {
   for (const [name, upstream] of Object.entries(upstreams)) {
     const path = ['upstreams', name];
     if (name === 'shared') report(path, 'shared, which means "for all upstreams"', 'another name');
-    upstream.rules.forEach((rule, index) => checkRule([...path, 'rules', index], rule, upstream, meaning, credentials, report));
+    upstream.rules.forEach((rule, index) => checkRule([...path, 'rules', index], rule, meaning, credentials, report));
     if (upstream.transport === 'stdio') checkPeople([...path, 'runAs'], upstream, meaning, report);
     else {
       checkForwarded(path, upstream.forwardHeaders, injected, report);
+      checkClashes(path, upstream, credentials, report);
       const { tls } = upstream;
       if (tls !== undefined && (tls.cert === undefined) !== (tls.key === undefined)) {
         report([...path, 'tls', tls.cert === undefined ? 'cert' : 'key'], 'missing', 'cert and key together');
@@ -69,11 +71,10 @@ function checkForwarded(path: Path, names: readonly string[], injected: Readonly
   });
 }
 
-function checkRule(path: Path, rule: Rule, upstream: Upstream, meaning: Meaning, credentials: Credentials, report: Report): void {
+function checkRule(path: Path, rule: Rule, meaning: Meaning, credentials: Credentials, report: Report): void {
   if (rule.tools === undefined && rule.resources === undefined && rule.prompts === undefined) {
     report(path, 'a rule that matches nothing', 'tools, resources or prompts, e.g. tools: ["*"]');
   }
-  const headers = new Map<string, string>();
   rule.requires.forEach((requirement, index) => {
     const at = [...path, 'requires', index];
     for (const { name, at: below } of alternatives(requirement)) {
@@ -83,24 +84,57 @@ function checkRule(path: Path, rule: Rule, upstream: Upstream, meaning: Meaning,
       const kind = own(credentials, requirement.credential)?.kind;
       if (kind !== undefined && kind !== 'oauth') report([...at, 'credential'], `${requirement.credential}, a credential of kind ${kind}`, 'a credential of kind oauth');
     }
-    checkClash(at, requirement, upstream, credentials, headers, report);
   });
 }
 
-/** Two credentials that one call needs cannot both be put into one header. */
-function checkClash(at: Path, requirement: Rule['requires'][number], upstream: Upstream, credentials: Credentials, owners: Map<string, string>, report: Report): void {
-  const mine = new Map<string, string>();
-  for (const { name, at: below } of alternatives(requirement)) {
-    const inject = own(upstream.inject, name) ?? own(credentials, name)?.inject;
-    for (const header of Object.keys(inject?.headers ?? {})) {
-      const owner = owners.get(canonicalHeader(header));
-      if (owner !== undefined && owner !== name) {
-        report([...at, ...below], `${name} and ${owner} both inject the header ${header}`, 'a header for each, for instance through inject of this upstream');
+/** One credential where a rule asks for it. */
+interface Use {
+  readonly at: Path;
+  readonly rule: Rule;
+  readonly name: string;
+  /** Any one of these is enough, the credential itself among them. */
+  readonly instead: readonly string[];
+  readonly headers: readonly string[];
+}
+
+function usesOf(path: Path, upstream: Upstream, credentials: Credentials): readonly Use[] {
+  return upstream.rules.flatMap((rule, ruleIndex) =>
+    rule.requires.flatMap((requirement, index) => {
+      const choice = alternatives(requirement);
+      return choice.map(({ name, at }): Use => ({
+        at: [...path, 'rules', ruleIndex, 'requires', index, ...at],
+        rule,
+        name,
+        instead: choice.map((one) => one.name),
+        headers: Object.keys((own(upstream.inject, name) ?? own(credentials, name)?.inject)?.headers ?? {}),
+      }));
+    }),
+  );
+}
+
+/** Two credentials that can go along in one request cannot both be put into one header. */
+function checkClashes(path: Path, upstream: Upstream, credentials: Credentials, report: Report): void {
+  const owners = new Map<string, Use[]>();
+  for (const use of usesOf(path, upstream, credentials)) {
+    for (const header of use.headers) {
+      const others = owners.get(canonicalHeader(header)) ?? [];
+      owners.set(canonicalHeader(header), others);
+      const owner = others.find((one) => one.name !== use.name && (upstream.attach === 'always' || canMeet(one, use)));
+      if (owner !== undefined) {
+        report(use.at, `${use.name} and ${owner.name} both inject the header ${header}`, 'a header for each, for instance through inject of this upstream');
       }
-      mine.set(canonicalHeader(header), name);
+      others.push(use);
     }
   }
-  for (const [header, name] of mine) owners.set(header, name);
+}
+
+/** Whether one call can need both. */
+function canMeet(one: Use, other: Use): boolean {
+  if (one.instead.includes(other.name) && other.instead.includes(one.name)) return false;
+  return one.rule === other.rule || (['tools', 'resources', 'prompts'] as const).some((kind) => {
+    const [names, others] = [one.rule[kind], other.rule[kind]];
+    return names !== undefined && others !== undefined && mayOverlap(names, others);
+  });
 }
 
 function checkPeople(path: Path, upstream: Extract<Upstream, { transport: 'stdio' }>, { sections, isUncertain }: Meaning, report: Report): void {

@@ -34,6 +34,24 @@ export function parseGlobs(source: readonly string[]): Result<Globs, string> {
   return ok({ source, matches: (name) => globs.findLast((glob) => glob.matches(name))?.takesOut === false });
 }
 
+/** @returns whether one name can be in both lists; with wildcards they are apart only where no beginning of theirs is alike */
+export function mayOverlap(one: Globs, other: Globs): boolean {
+  if (one.exact !== undefined) return [...one.exact].some(other.matches);
+  if (other.exact !== undefined) return [...other.exact].some(one.matches);
+  const contained = ({ source }: Globs): readonly string[] => source.filter((glob) => !glob.startsWith('!'));
+  return contained(one).some((glob) => contained(other).some((another) => goesOn(glob, another) || goesOn(another, glob)));
+}
+
+/** Whether the literal beginning of the one is a beginning of what the other matches, too. */
+function goesOn(one: string, other: string): boolean {
+  const [longer, beginning] = [literalStart(one), literalStart(other)];
+  return longer.startsWith(beginning) && (beginning !== other || longer === other);
+}
+
+function literalStart(glob: string): string {
+  return /^[^*?]*/.exec(glob)?.[0] ?? '';
+}
+
 function compile(source: string): Glob {
   const takesOut = source.startsWith('!');
   const glob = Array.from(takesOut ? source.slice(1) : source);

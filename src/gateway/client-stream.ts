@@ -34,9 +34,7 @@ export class ClientStream {
     this.#stopBeat = heartbeat.add(() => {
       this.#beat();
     });
-    // A client that has hung up already closes no second time.
-    if (reply.destroyed) this.#stopBeat();
-    else reply.once('close', this.#stopBeat);
+    reply.once('close', this.#stopBeat);
   }
 
   get isOpen(): boolean {

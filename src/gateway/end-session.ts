@@ -5,7 +5,7 @@
 import { UnavailableError } from '../errors.ts';
 import { describeError } from '../operate/log.ts';
 import type { AnswerHandler } from '../upstreams/upstream.ts';
-import { refuseBare, sendAnswer, type Answer } from './answer.ts';
+import { refuseBare, type Answer } from './answer.ts';
 import type { Call, Step } from './call.ts';
 import { upstreamHeaders } from './forward.ts';
 import type { Gateway } from './gateway.ts';
@@ -14,29 +14,36 @@ const methodNotAllowed = 405;
 const badGateway = 502;
 
 export function endSession(gateway: Gateway): Step {
+  const underway = new Map<string, Promise<Answer>>();
   return (call) => {
     const { session } = call;
-    if (session !== undefined && session.upstreamSession === undefined) return finish(gateway, call, 200);
-    call.upstream.adapter.send({ method: 'DELETE', headers: upstreamHeaders(call) }, statusHandler(gateway, call));
-    return 'taken';
+    if (session === undefined) return end(gateway, call);
+    // However often a client asks, the upstream is told once.
+    const known = underway.get(session.id);
+    if (known !== undefined) return known;
+    const answer = end(gateway, call).finally(() => underway.delete(session.id));
+    underway.set(session.id, answer);
+    return answer;
   };
 }
 
+async function end(gateway: Gateway, call: Call): Promise<Answer> {
+  const { session } = call;
+  if (session !== undefined && session.upstreamSession === undefined) return finish(gateway, call, 200);
+  const status = await new Promise<number>((settle) => {
+    call.upstream.adapter.send({ method: 'DELETE', headers: upstreamHeaders(call) }, statusHandler(gateway, call, settle));
+  });
+  return finish(gateway, call, status);
+}
+
 /** Takes the status of the upstream's answer and nothing more; a client that hangs up has ended its session all the same. */
-function statusHandler(gateway: Gateway, call: Call): AnswerHandler {
+function statusHandler(gateway: Gateway, call: Call, settle: (status: number) => void): AnswerHandler {
   let isSettled = false;
-  const settle = (status: number): void => {
-    isSettled = true;
-    const failed = (error: unknown): Answer => {
-      gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'the end of a session could not be stored');
-      return refuseBare('unavailable');
-    };
-    void finish(gateway, call, status).catch(failed).then((answer) => { sendAnswer(call.reply, answer); });
-  };
   return {
     onRequestStart: () => undefined,
     onResponseStart(controller, status) {
       if (status < 200) return;
+      isSettled = true;
       settle(status);
       controller.abort(new Error('the rest of this answer says nothing'));
     },

@@ -1,5 +1,6 @@
 /** The step that forwards: the client's bytes as they came, with the person's secrets where the rules say so. */
 import type { Reason } from '../errors.ts';
+import { personKey } from '../identity/principal.ts';
 import { describeError } from '../operate/log.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { refuseBare, sendAnswer, type Answer } from './answer.ts';
@@ -46,13 +47,14 @@ function planFor(gateway: Gateway, call: Call): RelayPlan {
   const report: RelayPlan['report'] = (reason, error) => {
     gateway.log.warn({ upstream: call.upstream.config.name, outcome: reason, reason: describeError(error) }, 'the upstream failed');
   };
+  const unheard: RelayPlan['unheard'] = (breakOff) => gateway.unheard.add(personKey(call.principal), breakOff);
   const { message, reply } = call;
   if (message.kind !== 'request') {
-    return { report, refuse: (reason) => { sendAnswer(reply, refuseBare(reason)); }, choose: (head) => chooseForNotification(gateway, call, head) };
+    return { report, unheard, refuse: (reason) => { sendAnswer(reply, refuseBare(reason)); }, choose: (head) => chooseForNotification(gateway, call, head) };
   }
   const refuse: RelayPlan['refuse'] = (reason) => { sendAnswer(reply, call.refuse(reason)); };
-  if (message.method === 'initialize') return initializePlan(gateway, call, { report, refuse, choose: (head) => chooseForRequest(gateway, call, message.idText, head) });
-  return { report, refuse, choose: (head) => chooseForRequest(gateway, call, message.idText, head) };
+  if (message.method === 'initialize') return initializePlan(gateway, call, { report, unheard, refuse, choose: (head) => chooseForRequest(gateway, call, message.idText, head) });
+  return { report, unheard, refuse, choose: (head) => chooseForRequest(gateway, call, message.idText, head) };
 }
 
 function chooseForRequest(gateway: Gateway, call: Call, idText: string, head: AnswerHead): Sink {

@@ -13,6 +13,7 @@ import type { Heartbeat } from './heartbeat.ts';
 import type { Scrubbers } from './scrubbers.ts';
 import type { ServerStreams } from './server-streams.ts';
 import type { Sessions } from './sessions.ts';
+import type { UnheardCalls } from './unheard-calls.ts';
 
 export interface ClientOverride {
   /** How the client's own name begins. */
@@ -31,6 +32,7 @@ export interface Gateway {
   readonly ask: Ask;
   readonly notices: Notices;
   readonly streams: ServerStreams;
+  readonly unheard: UnheardCalls;
   readonly heartbeat: Heartbeat;
   readonly audit: Audit;
   readonly log: Log;

@@ -1,12 +1,26 @@
-/** Puts a person's secrets into a request: the one point of injection, for every method. */
+/**
+ * Puts a person's secrets into a request: the one point of injection, for every method. Two values never
+ * go into one header: the file's check refuses that, and here nothing is sent.
+ */
+import { canonicalHeader } from '../config/headers.ts';
 import type { Secret } from '../vault/secrets.ts';
 import type { HeldCredential } from './decide.ts';
 
 const rendered = new WeakMap<Secret, Map<HeldCredential['credential'], readonly string[]>>();
 
-/** Header list for upstream: name, value, name, value … Rendered once for each opened secret. */
+/**
+ * Header list for upstream: name, value, name, value … Rendered once for each opened secret.
+ * @throws Error when two credentials are put into one header
+ */
 export function renderHeaders(held: readonly HeldCredential[]): string[] {
+  if (held.length > 1) mustNotMeet(held);
   return held.flatMap((one) => [...headersOf(one)]);
+}
+
+function mustNotMeet(held: readonly HeldCredential[]): void {
+  const names = held.flatMap(({ credential }) => credential.headers.map(({ name }) => canonicalHeader(name)));
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw new Error(`two credentials are put into the header ${twice}`);
 }
 
 /** Every plain value that a secret puts on the wire, and its secret fields: what scrubbing looks for. */

@@ -2,7 +2,8 @@
  * The relay: one answer of the upstream on its way to the client. Bytes stream through; what must be
  * scrubbed or understood is held for one message at a time. Of the upstream's headers only the media type
  * survives. A client that hangs up leaves a legacy call running (MCP 2025-11-25, basic/transports:
- * disconnection is not cancellation). Nothing is ever sent upstream again from here.
+ * disconnection is not cancellation), though not for ever: what nobody reads is read for as long as a call
+ * may take, and no more than is held of any answer. Nothing is ever sent upstream again from here.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { MIMEType } from 'node:util';
@@ -11,7 +12,7 @@ import type { Clock } from '../stores/store.ts';
 import type { AnswerController, AnswerHandler } from '../upstreams/upstream.ts';
 import { AnswerBody, decoderFor, type BodyTaker } from './decode.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { discard, type Sink } from './sinks.ts';
+import { discard, maxHeldBytes, type Sink } from './sinks.ts';
 
 export type Media = 'json' | 'events' | 'other';
 
@@ -31,6 +32,8 @@ export interface RelayPlan {
   choose(head: AnswerHead): Sink;
   /** The upstream gave no answer at all. */
   refuse(reason: Reason): void;
+  /** Nobody waits for the answer any more, but the call goes on. @returns is called when it is over */
+  unheard(breakOff: () => void): () => void;
   /** Why an answer failed, for the log. */
   report(reason: Reason, error: Error): void;
 }
@@ -40,12 +43,10 @@ export class SilentUpstream extends Error {
   override readonly name = 'SilentUpstream';
 }
 
-/** The client is gone before anything was sent. */
+/** The client is gone: before anything was sent, or so long ago that the rest is not worth reading. */
 class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
-
-const nobody = discard();
 
 export class Relay implements AnswerHandler, BodyTaker {
   readonly #reply: ServerResponse;
@@ -55,21 +56,28 @@ export class Relay implements AnswerHandler, BodyTaker {
   readonly #now: Clock;
   #sink: Sink | undefined;
   #body: AnswerBody | undefined;
+  #controller: AnswerController | undefined;
   #stopBeat: (() => void) | undefined;
+  #forget: (() => void) | undefined;
+  #unheardSince: number | undefined;
   #movedAt = 0;
   #isWaiting = false;
   #isOver = false;
 
-  /** @param silenceMs how long a begun answer may stand still */
+  /** @param silenceMs how long a begun answer may stand still, and how long it goes on when nobody waits for it */
   constructor(reply: ServerResponse, plan: RelayPlan, heartbeat: Heartbeat, silenceMs: number, now: Clock) {
     this.#reply = reply;
     this.#plan = plan;
     this.#heartbeat = heartbeat;
     this.#silenceMs = silenceMs;
     this.#now = now;
+    reply.once('close', () => {
+      this.#goOnUnheard();
+    });
   }
 
   onRequestStart(controller: AnswerController): void {
+    this.#controller = controller;
     if (this.#reply.destroyed) controller.abort(new ClientGone('the client hung up'));
   }
 
@@ -79,7 +87,7 @@ export class Relay implements AnswerHandler, BodyTaker {
     if (decoder === 'unknown') throw new TypeError('the upstream compressed its answer in a way that cannot be read');
     this.#body = new AnswerBody(controller, decoder, this);
     this.#watchSilence(controller);
-    this.#sink = this.#reply.destroyed ? nobody : this.#plan.choose(readHead(status, headers, decoder === 'none'));
+    this.#sink = this.#reply.destroyed ? discard(maxHeldBytes) : this.#plan.choose(readHead(status, headers, decoder === 'none'));
   }
 
   onResponseData(_controller: AnswerController, chunk: Buffer): void {
@@ -97,8 +105,6 @@ export class Relay implements AnswerHandler, BodyTaker {
 
   take(bytes: Buffer): boolean {
     if (this.#isOver) return true;
-    // A client that hung up while its answer was still being written leaves the upstream's call to its end.
-    if (this.#reply.destroyed && !this.#reply.writableEnded) this.#sink = nobody;
     const isRoomLeft = this.#sink?.data(bytes) ?? true;
     if (!isRoomLeft) this.#waitForClient();
     return isRoomLeft;
@@ -120,6 +126,17 @@ export class Relay implements AnswerHandler, BodyTaker {
     else this.#sink.fail(reason);
   }
 
+  /** A client that hung up while its answer was still being written leaves the upstream's call to its end. */
+  #goOnUnheard(): void {
+    const controller = this.#controller;
+    if (this.#isOver || controller === undefined) return;
+    this.#unheardSince = this.#now();
+    if (this.#sink !== undefined && !this.#reply.writableEnded) this.#sink = discard(maxHeldBytes);
+    this.#forget = this.#plan.unheard(() => {
+      controller.abort(new ClientGone('too many calls that nobody waits for'));
+    });
+  }
+
   /** Nothing is read until the client has room again, or is gone and needs none. */
   #waitForClient(): void {
     this.#isWaiting = true;
@@ -137,6 +154,7 @@ export class Relay implements AnswerHandler, BodyTaker {
   #watchSilence(controller: AnswerController): void {
     this.#movedAt = this.#now();
     this.#stopBeat = this.#heartbeat.add(() => {
+      if (this.#unheardSince !== undefined && this.#now() - this.#unheardSince > this.#silenceMs) controller.abort(new ClientGone('nobody waits for this call'));
       if (this.#now() - this.#movedAt <= this.#silenceMs) return;
       // A client that reads nothing for so long counts as gone; the silence is not the upstream's.
       if (this.#isWaiting) this.#reply.destroy();
@@ -147,6 +165,7 @@ export class Relay implements AnswerHandler, BodyTaker {
   #close(): void {
     this.#isOver = true;
     this.#stopBeat?.();
+    this.#forget?.();
     this.#body?.close();
   }
 }

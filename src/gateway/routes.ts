@@ -14,6 +14,7 @@ import { forward } from './forward.ts';
 import type { Gateway } from './gateway.ts';
 import { decide, lookUp, match, openSession } from './look-up.ts';
 import { recordUse } from './record-use.ts';
+import { inTurn } from './pipelined.ts';
 import { openServerStream } from './server-stream.ts';
 
 function postSteps(gateway: Gateway): readonly Step[] {
@@ -68,7 +69,7 @@ export function registerGateway(server: FastifyInstance, gateway: Gateway, endpo
 function handlerOf(gateway: Gateway, endpoint: Endpoint, steps: readonly Step[]) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
     reply.hijack();
-    walk(gateway, new Call(request, reply.raw, endpoint), steps, 0);
+    inTurn(request.raw, reply.raw, () => { walk(gateway, new Call(request, reply.raw, endpoint), steps, 0); });
   };
 }
 

@@ -146,11 +146,11 @@ function reservedKeys(keys: readonly string[]): ReservedKeys {
 
 /**
  * Keys as lenient parsers take them: the long s and the Kelvin sign are letters of ASCII to those that
- * fold case, and a NUL ends a string of C.
+ * fold case, a NUL ends a string of C, and what reads names from a form or a table trims them.
  */
 function fold(key: string): string {
   const nul = key.indexOf('\0');
-  return (nul === -1 ? key : key.slice(0, nul)).toLowerCase().replaceAll('\u017f', 's');
+  return (nul === -1 ? key : key.slice(0, nul)).trim().toLowerCase().replaceAll('\u017f', 's');
 }
 
 /** Whether brackets nest deeper than `limit` in this text, JSON or not; reading such a text costs seconds, and many servers cannot. */

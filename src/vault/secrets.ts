@@ -84,6 +84,8 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
     const secret = cache?.get(cacheKey(slot));
     return secret !== undefined && isUsable(secret, shape, destination) ? secret : undefined;
   }
+  /** What was stored or removed while something was under way may be newer than it. */
+  const isNewest = (changesBefore: number): boolean => changes === changesBefore;
   /** Brings the cache to what was just stored, or removed. */
   function stored(slot: SecretSlot, secret: Secret | undefined): void {
     changes += 1;
@@ -97,8 +99,9 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       if (held === undefined) stored(slot, undefined);
       const changed = held === undefined ? undefined : next(held.value);
       if (held === undefined || changed === undefined) return undefined;
+      const changesBefore = changes;
       if (!(await records.replace(held, changed, lifetimeMs(changed)))) continue;
-      stored(slot, changed);
+      stored(slot, isNewest(changesBefore) ? changed : undefined);
       return changed;
     }
   }
@@ -108,14 +111,14 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       const changesBefore = changes;
       const held = await records.get(recordId(slot));
       if (held === undefined || !isUsable(held.value, shape, destination)) return undefined;
-      // What was stored or removed while this read was under way is newer than what it read.
-      if (changes === changesBefore) cache?.set(cacheKey(slot), held.value);
+      if (isNewest(changesBefore)) cache?.set(cacheKey(slot), held.value);
       return held.value;
     },
     cached,
     async keep(slot, secret) {
+      const changesBefore = changes;
       await records.put(recordId(slot), secret, lifetimeMs(secret));
-      stored(slot, secret);
+      stored(slot, isNewest(changesBefore) ? secret : undefined);
     },
     async inspect(slot) {
       return (await records.get(recordId(slot)))?.value;

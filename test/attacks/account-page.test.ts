@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { returnPath } from '../../src/pages/login-routes.ts';
 import { startIdentityProvider, people } from '../kit/identity-provider.ts';
+import { planted } from '../kit/planted.ts';
 import { startRightPerson, type RightPerson } from '../kit/right-person.ts';
 import { createWebVisitor, type WebVisitor } from '../kit/web-visitor.ts';
 
@@ -23,7 +24,7 @@ test('a form with the token of another person, another session or another page c
   const [ada, other, ben] = [await visitor('ada', running), await visitor('ada', running), await visitor('ben', running)];
   const address = await running.link(await running.client('ada'));
   const linkToken = csrfIn((await ada.web.open(address)).html);
-  await ada.web.submit(await ada.web.open(address), { token: 'sk-12345678', action: 'give' });
+  await ada.web.submit(await ada.web.open(address), { token: planted('sk-12345678'), action: 'give' });
   const disconnect = (csrf: string, headers: Readonly<Record<string, string>> = {}) =>
     ada.web.ask(account, { method: 'POST', body: new URLSearchParams({ csrf, upstream: 'main', credential: 'key', action: 'disconnect' }), headers });
   for (const csrf of ['', 'x', ben.csrf, other.csrf, linkToken, `${ada.csrf}x`]) assert.equal((await disconnect(csrf)).status, 403, csrf);
@@ -38,7 +39,7 @@ test('a form with the token of another person, another session or another page c
 test('one person’s account form reaches only what is hers, and unknown names nothing', async (t) => {
   const running = await startRightPerson(t, provider);
   const [ada, ben] = [await visitor('ada', running), await visitor('ben', running)];
-  await ada.web.submit(await ada.web.open(await running.link(await running.client('ada'))), { token: 'sk-12345678', action: 'give' });
+  await ada.web.submit(await ada.web.open(await running.link(await running.client('ada'))), { token: planted('sk-12345678'), action: 'give' });
   const send = (fields: Readonly<Record<string, string>>) => ben.web.ask(`${running.proxy.origin}/account`, { method: 'POST', body: new URLSearchParams({ csrf: ben.csrf, ...fields }) });
   const forms = [
     { upstream: 'main', credential: 'key', action: 'disconnect', subject: 'ada', issuer: provider.issuer },
@@ -62,7 +63,7 @@ test('every page of a logged-in person carries the headers that keep it from bei
     account: await web.open(`${proxy.origin}/account`),
     entry,
     wrongPerson: await web.open(await link(await client('ben'))),
-    stored: await web.submit(entry, { token: 'sk-12345678', action: 'give' }),
+    stored: await web.submit(entry, { token: planted('sk-12345678'), action: 'give' }),
     consent: await web.open(await link(await client('ada', { client: 'phone' }))),
     login: await web.ask(`${proxy.origin}/auth/login`),
     staleLogin: await web.ask(`${proxy.origin}/auth/callback?state=x&code=y`),

@@ -5,9 +5,10 @@ import { freePort } from '../../src/operate/child-server.ts';
 import { key, startGateway } from '../kit/gateway.ts';
 import { connect, linkIn, provide, send, type Answer } from '../kit/mcp-client.ts';
 import { mcpServer } from '../kit/mcp-server.ts';
+import { planted } from '../kit/planted.ts';
 import { CUT, type Reply } from '../kit/recorder.ts';
 
-const secrets = { OPERATOR: 'operator-canary-1c9e', QUERY: 'query-canary-77aa', VAULT: Buffer.alloc(32, 'vault-canary').toString('base64') };
+const secrets = { OPERATOR: planted('operator-canary-1c9e'), QUERY: planted('query-canary-77aa'), VAULT: planted(Buffer.alloc(32, 'vault-canary').toString('base64')) };
 
 test('errors, pages and the admin listener show none of the stored configuration, and no key (K3, A18)', async (t) => {
   const admin = await freePort();

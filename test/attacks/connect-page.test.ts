@@ -191,10 +191,11 @@ limits: { perUser: { openInteractions: 100, submissions: 1000/1m }, perAddress: 
 `;
 };
 
-/** A client and a tool called so ask for the credential of the same name. */
+/** A client and a tool called so ask for the credential of the same name; a tool with hidden characters in its name is none. */
 async function linkNamed(url: string, text: string, prefix: string): Promise<string> {
   const client = await connect(url, { capabilities: urlMode, clientInfo: { name: text, title: text, version: '1' } });
-  return `${await link(client, `${prefix}-${text}`)}?lang=${encodeURIComponent(text)}`;
+  const tool = `${prefix}-${text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')}`;
+  return `${await link(client, tool)}?lang=${encodeURIComponent(text)}`;
 }
 
 /** What makes markup of a page: two pages with other words in the same places are alike in it. */

@@ -11,22 +11,29 @@ import { generateKey } from '../../src/operate/key-file.ts';
 import { keyCredential, startGateway } from '../kit/gateway.ts';
 import { connect, provide, urlMode } from '../kit/mcp-client.ts';
 import { callOf, mcpServer, text, type McpServerOptions, type Tool } from '../kit/mcp-server.ts';
+import { planted } from '../kit/planted.ts';
 import { startProxy } from '../kit/proxy.ts';
 import { json, sse, startRecorder, type RecordedRequest } from '../kit/recorder.ts';
 
-const canary = 'sk-canary/4f9d+2c7b81==';
+const canary = planted('sk-canary/4f9d+2c7b81==');
 
 /** The ways in which an echo may spell it. */
 const spellings = [
   canary,
   encodeURIComponent(canary),
   encodeURIComponent(canary).toLowerCase(),
+  percentEncoded(canary),
+  Buffer.from(canary).toString('hex'),
   JSON.stringify(canary).slice(1, -1).replaceAll('/', '\\/'),
   Buffer.from(canary).toString('base64').replace(/=+$/, '').slice(0, -1),
   Buffer.from(`a${canary}`).toString('base64').slice(2, -4),
   Buffer.from(`ab${canary}`).toString('base64url').slice(3, -4),
   Buffer.from(canary).toString('base64url').slice(0, -1),
 ];
+
+function percentEncoded(value: string): string {
+  return value.replace(/[^a-z0-9]/gi, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+}
 
 function assertClean(where: string, said: string): void {
   for (const spelling of spellings) assert.equal(said.includes(spelling), false, `${where} says ${spelling}: ${said.slice(0, 2_000)}`);
@@ -35,7 +42,7 @@ function assertClean(where: string, said: string): void {
 /** What arrived in the header, spelled in every way. */
 const echo: Tool = (_call, request) => {
   const arrived = request.header('x-key') ?? 'nothing';
-  const said = [arrived, encodeURIComponent(arrived), encodeURIComponent(arrived).toLowerCase(), ...['', 'a', 'ab'].flatMap((before) => (['base64', 'base64url'] as const).map((alphabet) => Buffer.from(`${before}${arrived} and more`).toString(alphabet)))];
+  const said = [arrived, encodeURIComponent(arrived), encodeURIComponent(arrived).toLowerCase(), percentEncoded(arrived), Buffer.from(arrived).toString('hex'), ...['', 'a', 'ab'].flatMap((before) => (['base64', 'base64url'] as const).map((alphabet) => Buffer.from(`${before}${arrived} and more`).toString(alphabet)))];
   return { ...(text(said.join('\n')) as object), structuredContent: { [arrived]: said, nested: JSON.stringify({ said, deeper: JSON.stringify({ [arrived]: said }) }) } };
 };
 
@@ -49,8 +56,8 @@ for (const answer of answers) {
     const echoed = await client.call('paid');
     assertClean('the answer', echoed.text);
     const content = echoed.message.result?.content?.[0]?.text.split('\n') ?? [];
-    assert.deepEqual(content.slice(0, 3), ['[redacted]', '[redacted]', '[redacted]']);
-    for (const line of content.slice(3)) assert.match(line, /\[redacted\]/);
+    assert.deepEqual(content.slice(0, 5), Array.from({ length: 5 }, () => '[redacted]'));
+    for (const line of content.slice(5)) assert.match(line, /\[redacted\]/);
     assertClean('the log', proxy.log.join(''));
     assertClean('the audit trail', JSON.stringify(proxy.audit));
     for (const file of readdirSync(proxy.folder)) assertClean(file, readFileSync(join(proxy.folder, file), 'latin1'));

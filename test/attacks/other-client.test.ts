@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { key, type RunningGateway } from '../kit/gateway.ts';
 import { startIdentityProvider } from '../kit/identity-provider.ts';
 import type { McpClient } from '../kit/mcp-client.ts';
+import { planted } from '../kit/planted.ts';
 import { startRightPerson, type RightPerson } from '../kit/right-person.ts';
 import { createWebVisitor, type WebVisitor } from '../kit/web-visitor.ts';
 
@@ -53,7 +54,7 @@ test('she gives the second client another key instead, which then serves both (A
   const address = await running.link(phone);
   const replace = /href="([^"]*replace=1)"/.exec((await ada.open(address)).html)?.[1]?.replaceAll('&amp;', '&') ?? '';
   const entry = await ada.open(new URL(replace, address).href);
-  await ada.submit(entry, { token: 'sk-another-key-77', action: 'give' });
+  await ada.submit(entry, { token: planted('sk-another-key-77'), action: 'give' });
   assert.deepEqual([await isAsked(phone), await isAsked(desk)], [false, false]);
   assert.deepEqual(sentKeys(running), ['sk-another-key-77', 'sk-another-key-77']);
 });

@@ -5,12 +5,13 @@ import { startGateway, type RunningGateway } from '../kit/gateway.ts';
 import { startIdentityProvider } from '../kit/identity-provider.ts';
 import { startIngress } from '../kit/ingress.ts';
 import { connect, linkIn, post, send, toolCall, urlMode, type SentHeaders } from '../kit/mcp-client.ts';
+import { planted } from '../kit/planted.ts';
 import { createWebVisitor } from '../kit/web-visitor.ts';
 
 const provider = await startIdentityProvider();
 after(() => provider.close());
 
-const secret = 'proxy-secret-93a1';
+const secret = planted('proxy-secret-93a1');
 const claims = 'claims: { name: X-Forwarded-Preferred-Username, client_id: X-Forwarded-Client }';
 const proxyHeaders = (more: string) => `identity: { proxyHeaders: { user: X-Forwarded-User, issuer: "https://sso.example.com", ${claims}${more} } }`;
 const withSecret = proxyHeaders(`, secretHeader: X-Proxy-Secret, secret: ${secret}`);
@@ -90,7 +91,7 @@ test('behind an ingress with authentication a person calls, is asked, gives her 
   ada.cookies.set('person', 'ada');
   const page = await ada.open(address, spoof);
   assert.match(page.html, /<bdi>ADA<\/bdi>/, 'the name is the proxy’s to say');
-  assert.equal((await ada.submit(page, { token: 'sk-12345678', action: 'give' })).status, 200);
+  assert.equal((await ada.submit(page, { token: planted('sk-12345678'), action: 'give' })).status, 200);
   assert.equal((await client.call('paid')).message.result?.isError ?? false, false);
 
   const bensForm = await ben.open(`${running.origin}/account`);

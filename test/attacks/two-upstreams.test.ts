@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { connect, provide, urlMode } from '../kit/mcp-client.ts';
 import { mcpServer } from '../kit/mcp-server.ts';
+import { planted } from '../kit/planted.ts';
 import { startProxy } from '../kit/proxy.ts';
 import { startRecorder } from '../kit/recorder.ts';
 
-const [ofOne, ofTwo, ofBoth] = ['sk-canary-of-one-7d1f', 'sk-canary-of-two-93ab', 'sk-canary-of-both-c04e'];
+const [ofOne, ofTwo, ofBoth] = [planted('sk-canary-of-one-7d1f'), planted('sk-canary-of-two-93ab'), planted('sk-canary-of-both-c04e')];
 
 async function startTwo(t: TestContext, credentials: string, requires: string) {
   const [one, two] = [await startRecorder(mcpServer()), await startRecorder(mcpServer())];

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startIdentityProvider } from '../kit/identity-provider.ts';
 import { post, send, toolCall } from '../kit/mcp-client.ts';
+import { planted } from '../kit/planted.ts';
 import { bearer, startRightPerson } from '../kit/right-person.ts';
 import { createWebVisitor } from '../kit/web-visitor.ts';
 
@@ -23,7 +24,7 @@ test('somebody else’s link shows a visitor her own account and a way to switch
   const own = await ben.open(await link(await client('ben')));
   const csrf = /name="csrf" value="([^"]*)"/.exec(own.html)?.[1] ?? '';
   for (const action of ['give', 'decline', 'renew', 'agree']) {
-    const answer = await ben.ask(address, { method: 'POST', body: new URLSearchParams({ csrf, action, token: 'sk-of-ben-123' }), headers: { origin: proxy.origin, 'sec-fetch-site': 'same-origin' } });
+    const answer = await ben.ask(address, { method: 'POST', body: new URLSearchParams({ csrf, action, token: planted('sk-of-ben-123') }), headers: { origin: proxy.origin, 'sec-fetch-site': 'same-origin' } });
     assert.equal(answer.status, 403, action);
   }
   assert.deepEqual(
@@ -34,7 +35,7 @@ test('somebody else’s link shows a visitor her own account and a way to switch
 
   const ada = createWebVisitor();
   const entry = await ada.openAs('ada', address);
-  assert.deepEqual([entry.status, (await ada.submit(entry, { token: 'sk-of-ada-123', action: 'give' })).status], [200, 200]);
+  assert.deepEqual([entry.status, (await ada.submit(entry, { token: planted('sk-of-ada-123'), action: 'give' })).status], [200, 200]);
   assert.equal((await desk.call('paid')).message.result?.isError ?? false, false);
   assert.match((await (await client('ben')).call('paid')).text, /-32042/, 'Ben has none');
 });

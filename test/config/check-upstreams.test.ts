@@ -70,6 +70,46 @@ test('Two credentials that one call needs are put into two headers', (context) =
   assert.deepEqual(problemsOf(context, either), []);
 });
 
+test('So are those of two rules that can match one call (A11)', (context) => {
+  const both = (github: string, gitlab: string) =>
+    problemsOf(context, withUpstreams(`  a: { url: "http://127.0.0.1:1",\n    rules: [{ ${github}, requires: [github] },\n      { ${gitlab}, requires: [gitlab, jira] }] }`)).map((problem) => problem.replace(/^.*?requires/, 'requires'));
+  const clash = ['requires[0]: gitlab and github both inject the header authorization; a header for each, for instance through inject of this upstream'];
+  for (const [github, gitlab] of [
+    ['tools: [x, y]', 'tools: [y, z]'],
+    ['tools: [get_x]', 'tools: ["get_*"]'],
+    ['tools: ["get_*"]', 'tools: [set_x, get_x]'],
+    ['tools: ["get_*"]', 'tools: ["get_i*"]'],
+    ['tools: ["get_*"]', 'tools: ["*"]'],
+    ['tools: ["get_*"]', 'tools: ["?et_x"]'],
+    ['tools: ["get_*", "!get_x"]', 'tools: ["*_x"]'],
+    ['tools: [get_x, "a*"]', 'tools: ["get_*"]'],
+    ['resources: ["file://*"]', 'resources: ["file:///a"], tools: [x]'],
+    ['prompts: [p]', 'prompts: [p]'],
+    ['tools: [x], when: { arguments: { a: 1 } }', 'tools: [x], unless: { arguments: { a: 1 } }'],
+  ] as const) assert.deepEqual(both(github, gitlab), clash, `${github} ${gitlab}`);
+  for (const [github, gitlab] of [
+    ['tools: [x]', 'tools: [y]'],
+    ['tools: [X]', 'tools: [x]'],
+    ['tools: ["get_*"]', 'tools: ["set_*"]'],
+    ['tools: ["get_*", "!get_x"]', 'tools: [get_x]'],
+    ['tools: [get, "a*"]', 'tools: ["get_*"]'],
+    ['tools: [x]', 'prompts: [x]'],
+  ] as const) assert.deepEqual(both(github, gitlab), [], `${github} ${gitlab}`);
+});
+
+test('With attach: always every two credentials of the upstream are put into two headers (A11)', (context) => {
+  const upstream = (requires: string) => withUpstreams(`  a: { url: "http://127.0.0.1:1", attach: always,\n    rules: [{ tools: [x], requires: [github] }, { tools: [y], requires: ${requires} }] }`);
+  const clash = 'gitlab and github both inject the header authorization; a header for each, for instance through inject of this upstream';
+  assert.deepEqual(problemsOf(context, upstream('[gitlab]')), [`10:74 upstreams.a.rules[1].requires[0]: ${clash}`]);
+  assert.deepEqual(problemsOf(context, upstream('[{ anyOf: [github, gitlab] }]')), [`10:92 upstreams.a.rules[1].requires[0].anyOf[1]: ${clash}`]);
+  assert.deepEqual(problemsOf(context, upstream('[github, jira]')), []);
+});
+
+test('One header in two spellings is one header (A11)', (context) => {
+  const spelled = '{ a: { kind: apiKey, fields: [{ name: token }], inject: { headers: { X-Api_Key: "{token}" } } }, b: { kind: apiKey, fields: [{ name: token }], inject: { headers: { x_api-key: "{token}" } } } }';
+  assert.equal(problemsOf(context, fileOf({ credentials: spelled, upstreams: '{ u: { url: "http://127.0.0.1:1", rules: [{ tools: [x], requires: [a, b] }] } }' })).length, 1);
+});
+
 test('The client’s token, headers of the connection and injected headers are not let through, in any spelling', (context) => {
   const file = withUpstreams('  a: { url: "http://127.0.0.1:1",\n    forwardHeaders: [AUTHORIZATION, Cookie, Connection, x_jira, X-Team] }');
   assert.deepEqual(problemsOf(context, file), [

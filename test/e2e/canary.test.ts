@@ -12,6 +12,7 @@ import { startContext7 } from '../kit/context7.ts';
 import { startGateway } from '../kit/gateway.ts';
 import { callOf, mcpServer } from '../kit/mcp-server.ts';
 import { connect, linkIn, send, urlMode } from '../kit/mcp-client.ts';
+import { planted } from '../kit/planted.ts';
 import { question, tool } from '../kit/protected-context7.ts';
 import { openPage, submitPage, type RunningProxy } from '../kit/proxy.ts';
 import { sse, type Behaviour, type RecordedRequest, type Reply } from '../kit/recorder.ts';
@@ -75,7 +76,7 @@ log: { level: trace }
 `;
 
 test('a key is in no page, log, audit line, file or message, whatever the person or the upstream does with it (A10, A18, A19, K1, K3)', async (t: TestContext) => {
-  const canary = makeCanary('sk-');
+  const canary = planted(makeCanary('sk-'));
   const { proxy, upstream, url } = await startGateway(t, { upstream: telltale, file });
   const client = await connect(url, { capabilities: urlMode });
   const received: string[] = [];
@@ -124,7 +125,7 @@ test('a key is in no page, log, audit line, file or message, whatever the person
 });
 
 test('with the unmodified server of Context7 the key is at its API and nowhere else', async (t) => {
-  const canary = makeCanary('ctx7sk-');
+  const canary = planted(makeCanary('ctx7sk-'));
   const context7 = await startContext7();
   t.after(() => context7.close());
   const { proxy, url } = await startGateway(t, {

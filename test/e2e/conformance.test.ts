@@ -10,6 +10,7 @@ import { startConformanceServer } from '../kit/conformance-server.ts';
 import { runConformance, type Checks } from '../kit/conformance.ts';
 import { startEverything } from '../kit/everything.ts';
 import { connect, provide } from '../kit/mcp-client.ts';
+import { planted } from '../kit/planted.ts';
 import { startProxy } from '../kit/proxy.ts';
 
 interface Exception {
@@ -68,7 +69,7 @@ credentials:
 upstreams:
   main: { url: "${url}", attach: always, rules: [{ tools: [for-the-key-only], requires: [key] }] }
 `);
-  await provide(await connect(endpoint), 'for-the-key-only', { token: 'a-key-of-some-length' });
+  await provide(await connect(endpoint), 'for-the-key-only', { token: planted('a-key-of-some-length') });
   return endpoint;
 }
 

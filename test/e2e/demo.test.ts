@@ -9,6 +9,7 @@ import { after, test, type TestContext } from 'node:test';
 import { freePort } from '../../src/operate/child-server.ts';
 import { chromium } from '../kit/chromium.ts';
 import { startElicitgate, startScript, type Program } from '../kit/program.ts';
+import { planted } from '../kit/planted.ts';
 import { question, tool } from '../kit/protected-context7.ts';
 import { submitPage } from '../kit/proxy.ts';
 import { connectSdkClient, type SdkClient } from '../kit/sdk-client.ts';
@@ -16,7 +17,7 @@ import { connectSdkClient, type SdkClient } from '../kit/sdk-client.ts';
 const { browser, skip } = await chromium();
 after(() => browser?.close());
 
-const key = 'demo-key-4f9d2c7b81';
+const key = planted('demo-key-4f9d2c7b81');
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'elicitgate-demo-'));

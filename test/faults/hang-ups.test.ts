@@ -71,7 +71,7 @@ describe('a client that hangs up', { timeout: 30_000 }, () => {
       const { aborted, answered } = await gateway.upstream.request((request) => callOf(request)?.method === 'tools/call');
       stream.close();
       // More than all buffers on the way hold: somebody has to read it.
-      for (let at = 0; at < 128; at += 1) live.write('x'.repeat(256 * 1024));
+      for (let at = 0; at < 64; at += 1) live.write('x'.repeat(256 * 1024));
       live.end();
       assert.equal(await Promise.race([answered.then(() => 'answered'), aborted.then(() => 'aborted')]), 'answered');
     });
@@ -92,7 +92,7 @@ describe('a client that hangs up', { timeout: 30_000 }, () => {
     const gateway = await answering(t, { call: () => sse(live.body) });
     const stream = await ask(await connect(gateway.url), toolCall('free'));
     stream.pause();
-    for (let at = 0; at < 256; at += 1) live.write(`data: ${'x'.repeat(256 * 1024)}\n\n`);
+    for (let at = 0; at < 96; at += 1) live.write(`data: ${'x'.repeat(256 * 1024)}\n\n`);
     live.end();
     const { answered } = await gateway.upstream.request((request) => callOf(request)?.method === 'tools/call');
     stream.close();
@@ -118,6 +118,24 @@ describe('a client that hangs up', { timeout: 30_000 }, () => {
     assert.equal((await client.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status, 200);
     assert.deepEqual(gateway.proxy.log.filter((line) => line.includes('"level":"error"')), []);
   });
+});
+
+describe('very many calls that nobody waits for', { timeout: 30_000 }, () => {
+  const perPerson = 100;
+  for (const connections of [perPerson + 1, 1]) {
+    test(`do not stay open upstream for ever, over ${connections} connection(s): the oldest gives way (B17)`, async (t) => {
+      const gateway = await answering(t, { call: () => sse(liveBody().body) });
+      const { port, host } = new URL(gateway.url);
+      const body = JSON.stringify(toolCall('free'));
+      const message = `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      const clients = Array.from({ length: connections }, () => connectSocket(Number(port), '127.0.0.1').on('error', () => undefined));
+      for (const client of clients) client.write(message.repeat((perPerson + 1) / connections));
+      for (let nth = 0; nth <= perPerson; nth += 1) await gateway.upstream.request((one) => gateway.upstream.requests.indexOf(one) === nth);
+      for (const client of clients) client.destroy();
+      await Promise.race(gateway.upstream.requests.map(({ aborted }) => aborted));
+      assert.equal(gateway.upstream.openStreams(), perPerson);
+    });
+  }
 });
 
 describe('what clients leave behind', { timeout: 30_000 }, () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { key, startGateway } from '../kit/gateway.ts';
 import { connect, linkIn, post, provide, toolCall, urlMode, type Answer, type Declared } from '../kit/mcp-client.ts';
+import { planted } from '../kit/planted.ts';
 import { submitPage } from '../kit/proxy.ts';
 
 type Rung = 'url-error' | 'text' | 'refuse' | 'other';
@@ -122,10 +123,10 @@ test('several requirements are asked for together, each once, and a client that 
   const askedFor = async () => ((await client.call('paid')).message.error?.data?.elicitations ?? []).map(({ message }) => /your (\w+)/.exec(message)?.[1]);
   assert.deepEqual(await askedFor(), ['First', 'Second']);
   const before = upstream.requests.length;
-  await provide(client, 'paid', { token: 'sk-of-the-first' });
+  await provide(client, 'paid', { token: planted('sk-of-the-first') });
   assert.deepEqual(await askedFor(), ['Second']);
   assert.equal(upstream.requests.length, before);
-  await provide(client, 'paid', { token: 'sk-of-the-second' });
+  await provide(client, 'paid', { token: planted('sk-of-the-second') });
   assert.equal((await client.call('paid')).message.result?.content?.[0]?.text, 'paid');
   const arrived = upstream.requests.at(-1);
   assert.deepEqual([arrived?.header('x-first'), arrived?.header('x-second')], ['sk-of-the-first', 'sk-of-the-second']);
@@ -137,7 +138,7 @@ test('in text mode all links stand in one answer, and each can be opened from it
   const { text } = await client.call('paid');
   const links = [...text.matchAll(/http[^\s"\\]*\/connect\/[\w-]+/g)].map(([link]) => link);
   assert.equal(links.length, 2);
-  for (const link of links) assert.equal((await submitPage(link, { token: 'sk-0123456789' })).status, 200);
+  for (const link of links) assert.equal((await submitPage(link, { token: planted('sk-0123456789') })).status, 200);
   assert.equal((await client.call('paid')).message.result?.content?.[0]?.text, 'paid');
 });
 

@@ -4,10 +4,11 @@ import { test, type TestContext } from 'node:test';
 import { key, startGateway, type GatewaySetup } from '../kit/gateway.ts';
 import { connect, linkIn, provide, urlMode } from '../kit/mcp-client.ts';
 import { callOf, mcpServer, text, type McpServerOptions } from '../kit/mcp-server.ts';
+import { planted } from '../kit/planted.ts';
 import { openPage, submitPage } from '../kit/proxy.ts';
 import type { Behaviour } from '../kit/recorder.ts';
 
-const goodKey = 'sk-the-good-one-2b9f';
+const goodKey = planted('sk-the-good-one-2b9f');
 
 /** An upstream that takes the good key only, and says so in one of the ways that upstreams have. */
 function choosy(refuse: 'status' | 'rpc' | 'tool', options: McpServerOptions = {}): Behaviour {
@@ -84,7 +85,7 @@ test('an upstream that refuses every key is not asked about for ever: after thre
 
 test('a 401 after the cap is an error of the upstream, never a login for the client (A13, A28)', async (t) => {
   const { client } = await withBadKey(t, { upstream: choosy('status'), with: 'rejected: { maxPerHour: 1 }' });
-  await submitPage(linkIn((await client.call('paid')).text), { token: 'another-bad-key' });
+  await submitPage(linkIn((await client.call('paid')).text), { token: planted('another-bad-key') });
   const passed = await client.call('paid');
   assert.equal(passed.status, 200);
   assert.equal(passed.message.error?.code, 1502);

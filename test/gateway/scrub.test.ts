@@ -88,6 +88,57 @@ test('a secret in a URL is found as each of the usual encoders writes it, in upp
   }
 });
 
+test('a secret is found however much of it a URL escapes, in URLs within URLs, and in hex (A10)', () => {
+  const secret = 'ab$c-d_e&f;12,34:z @9';
+  const bytes = [...Buffer.from(secret)].map((byte) => byte.toString(16));
+  const all = bytes.map((byte) => `%${byte}`).join('');
+  for (const spelled of [
+    'ab$c-d_e&f%3B12%2C34:z%20@9',
+    'ab$c-d_e&f;12,34%3az%20%409',
+    'ab%24c%2Dd%5Fe%26f%3B12%2C34%3Az%20%409',
+    'ab%24c%2dd%5Fe%26f%3b12%2C34%3az+%409',
+    all,
+    encodeURIComponent(encodeURIComponent(secret)),
+    bytes.join(''),
+    bytes.join('').toUpperCase(),
+  ]) {
+    assert.equal(scrubbed(secret, `{"u":"/?k=${spelled}/100%","n":"%zz"}`), '{"u":"/?k=[redacted]/100%","n":"%zz"}', spelled);
+    assert.equal(scrubbedEvents(secret, `id: x${spelled}\n\n`), 'id: x[redacted]\n\n', spelled);
+  }
+});
+
+test('a secret is found in HTML with named, decimal and hexadecimal entities (A10)', () => {
+  const secret = `a<b>c&d"e'1234ü`;
+  for (const spelled of ['a&lt;b&gt;c&amp;d&quot;e&#39;1234ü', 'a&LT;b&gt;c&#38;d&#34;e&apos;1234&#252;', '&#x61;<b&#x3E;c&#x0026;d&quot;e&#x27;1234&#xfc;', 'a\u0026lt;b\u0026gt;c\u0026amp;d\u0026#34;e\u0026#39;1234\u00fc']) {
+    const json = spelled.includes('\\') ? spelled : JSON.stringify(spelled).slice(1, -1);
+    assert.equal(scrubbed(secret, `{"h":"&amp; <p>${json}</p> &nbsp; &#"}`), '{"h":"&amp; <p>[redacted]</p> &nbsp; &#"}', spelled);
+  }
+});
+
+test('JSON escapes in prose are understood at every depth, and nothing beside them changes (A10)', () => {
+  const secret = 'ab<cd>&e"f\\g/h';
+  let spelled = 'ab\\u003ccd\\u003e\\u0026e\\"f\\\\g\\/h';
+  for (let depth = 0; depth < 5; depth += 1) {
+    assert.equal(scrubbed(secret, `{"t":"said: \\u003c ${spelled} \\\\n"}`), '{"t":"said: \\u003c [redacted] \\\\n"}', spelled);
+    spelled = JSON.stringify(spelled).slice(1, -1);
+  }
+});
+
+test('each line of at least 8 characters of a secret is one, and its line ends are found in both kinds (A10, A30)', () => {
+  const pem = '-----BEGIN KEY-----\r\nMIIEvQIBADANBgkq\nhkiG9w0B\nshort\n-----END KEY-----';
+  assert.equal(scrubbed(pem, '{"a":"no MIIEvQIBADANBgkq","b":"hkiG9w0B!","c":"short"}'), '{"a":"no [redacted]","b":"[redacted]!","c":"short"}');
+  for (const ends of ['\n', '\r\n']) {
+    const text = pem.replaceAll(/\r?\n/g, ends);
+    assert.equal(scrubbed(pem, JSON.stringify({ a: `x ${text} y` })), '{"a":"x [redacted] y"}');
+    assert.equal(scrubbed(pem, JSON.stringify({ a: `x ${encodeURIComponent(text)} y` })), '{"a":"x [redacted] y"}');
+  }
+});
+
+test('an escape beside a secret is not cut in two, and a letter of an escape is no part of a secret (A10)', () => {
+  assert.equal(scrubbed('nabcdefgh', '{"a":"\\nabcdefgh","b":"\\nnabcdefgh","c":"\\\\","d":"nabcdefgh\\""}'), '{"a":"\\nabcdefgh","b":"\\n[redacted]","c":"\\\\","d":"[redacted]\\""}');
+  assert.equal(scrubbed('schlüssel-😀', '{"a":"\\u00fcschl\\u00fcssel-\\ud83d\\ude00\\ud83d"}'), '{"a":"\\u00fc[redacted]\\ud83d"}');
+});
+
 test('a secret that has quotes at its ends leaves the quotes of the JSON alone (A10)', () => {
   assert.equal(scrubbed('"abcdefgh"', '{"a":"abcdefgh"}'), '{"a":"abcdefgh"}');
   assert.equal(scrubbed('"abcdefgh"', '{"a":"\\"abcdefgh\\""}'), '{"a":"[redacted]"}');
@@ -153,4 +204,78 @@ test('in no spelling does a secret come through, the message stays JSON, and not
     }),
     { numRuns: 400 },
   );
+});
+
+test('of secrets that repeat and overlap in every way, all goes that belongs to one (A10)', () => {
+  const text = (minLength: number, maxLength: number) => fc.string({ unit: fc.constantFrom('a', 'b', '.'), minLength, maxLength });
+  const repeated = fc.tuple(text(1, 4), fc.integer({ min: 2, max: 12 }), text(0, 3)).map(([part, times, end]) => part.repeat(times) + end);
+  const secrets = fc.array(fc.oneof(repeated, text(8, 12)).filter((secret) => secret.length >= 8), { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(secrets, fc.array(fc.oneof(repeated, text(0, 9)), { maxLength: 8 }), fc.array(fc.nat({ max: 3 })), (values, parts, picks) => {
+      const said = [...parts, ...picks.flatMap((pick, index) => [values[pick] ?? '', parts[index] ?? ''])].join('');
+      assert.equal(scrubberOf(...values).json(Buffer.from(JSON.stringify({ said }))).toString(), JSON.stringify({ said: redactedOneByOne(said, values) }));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** The same in the slow way: every place of every secret, and what overlaps as one. */
+function redactedOneByOne(said: string, secrets: readonly string[]): string {
+  const places = secrets.flatMap((secret) => Array.from(said, (_, from) => ({ from, to: from + secret.length })).filter(({ from }) => said.startsWith(secret, from)));
+  let result = '';
+  let end = 0;
+  let isBegun = false;
+  for (const { from, to } of places.sort((a, b) => a.from - b.from)) {
+    if (!isBegun || from >= end) result += said.slice(end, from) + redacted;
+    isBegun = true;
+    end = Math.max(end, to);
+  }
+  return result + said.slice(end);
+}
+
+/**
+ * Eight times as much may take 27 times as long: three for each doubling, where two is linear and four is quadratic.
+ * One try in which it does not is enough, since what else the machine does makes only some of them slow.
+ */
+function assertLinear(what: string, prepare: (size: number) => () => unknown): void {
+  const [one, eight] = [prepare(1), prepare(8)];
+  const time = (act: () => unknown): number => {
+    const begun = performance.now();
+    act();
+    return performance.now() - begun;
+  };
+  const tries: string[] = [];
+  const isLinear = (): boolean => {
+    const least = Math.min(...Array.from({ length: 5 }, () => time(one)));
+    const most = time(eight);
+    tries.push(`${least} ms, then ${most} ms`);
+    return most < least * 27;
+  };
+  time(eight);
+  assert.ok(Array.from({ length: 12 }).some(isLinear), `${what}: ${tries.join('; ')}`);
+}
+
+test('a longer secret in a longer text costs as much more as both are longer, whatever they repeat (A10)', () => {
+  const shapes: readonly { readonly unit: string; readonly secret: (times: number) => string }[] = [
+    { unit: 'a', secret: (times) => `${'a'.repeat(times)}b${'a'.repeat(times)}` },
+    { unit: 'a', secret: (times) => `b${'a'.repeat(times)}` },
+    { unit: 'a', secret: (times) => `${'a'.repeat(times)}b` },
+    { unit: 'ab', secret: (times) => `${'ab'.repeat(times)}c${'ab'.repeat(times)}` },
+  ];
+  for (const { unit, secret } of shapes) {
+    for (const before of ['', '\\u0061', '%61 &#97;']) {
+      assertLinear(`${secret(3)} after ${before}`, (size) => {
+        const scrubber = scrubberOf(secret(500 * size));
+        const message = Buffer.from(`{"x":"${before}${unit.repeat(25_000 * size)}"}`);
+        return () => scrubber.json(message);
+      });
+    }
+  }
+});
+
+test('more secrets cost as much more to prepare as they are more (A10)', () => {
+  assertLinear('secrets', (size) => {
+    const secrets = Array.from({ length: 100 * size }, (_, index) => `${((index + 1) * 0x9e3779b1).toString(36)}-${index}`);
+    return () => createScrubber(secrets);
+  });
 });

@@ -162,6 +162,22 @@ test('an upstream that does not let clients end sessions says 405, and then the 
   assert.equal((await client.call('free')).status, 200);
 });
 
+test('a session that is ended many times at once is ended once upstream, and every DELETE is answered alike', async (t) => {
+  for (const [status, expected] of [[204, 204], [405, 405]] as const) {
+    const server = mcpServer();
+    const answer = Promise.withResolvers<undefined>();
+    const { url, upstream } = await startGateway(t, { upstream: (request) => (request.method === 'DELETE' ? answer.promise.then(() => ({ status })) : server(request)) });
+    const client = await connect(url);
+    const all = Promise.all(Array.from({ length: 20 }, () => client.bare('DELETE')));
+    await upstream.request(({ method }) => method === 'DELETE');
+    // Every one has reached the proxy once a call after them is answered.
+    await client.call('free');
+    answer.resolve(undefined);
+    assert.deepEqual([...new Set((await all).map((one) => one.status))], [expected]);
+    assert.equal(upstream.requests.filter(({ method }) => method === 'DELETE').length, 1);
+  }
+});
+
 test('a session that its client ended stays ended whatever the upstream answered, or did not', async (t) => {
   for (const [status, expected] of [[204, 204], [404, 404], [400, 400], [401, 502], [500, 502], [302, 502]] as const) {
     const server = mcpServer();

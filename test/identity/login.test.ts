@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startIdentityProvider } from '../kit/identity-provider.ts';
 import { startIngress } from '../kit/ingress.ts';
+import { planted } from '../kit/planted.ts';
 import { startRightPerson } from '../kit/right-person.ts';
 import { createWebVisitor, type Opened } from '../kit/web-visitor.ts';
 
@@ -169,7 +170,7 @@ test('a form that comes after the session has ended says so and leads back to it
   proxy.pass(minutes(29));
   await link(await client('ada'));
   proxy.pass(minutes(2));
-  const late = await ada.submit(page, { token: 'sk-12345678', action: 'give' });
+  const late = await ada.submit(page, { token: planted('sk-12345678'), action: 'give' });
   assert.deepEqual([late.status, headingOf(late)], [403, 'This sign-in is no longer valid']);
   assert.equal(proxy.audit.some(({ audit }) => audit === 'stored'), false);
   assert.equal((await ada.openAs('ada', retryIn(late))).url, address);

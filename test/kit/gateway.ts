@@ -1,6 +1,7 @@
 /** The proxy in front of a recorder, for tests of the MCP endpoint: one tool `paid` needs a key that goes into X-Key. */
 import type { TestContext } from 'node:test';
 import { mcpServer, type McpServerOptions } from './mcp-server.ts';
+import { planted } from './planted.ts';
 import { startProxy, type ProxyOptions, type RunningProxy } from './proxy.ts';
 import { startRecorder, type Behaviour, type Recorder } from './recorder.ts';
 
@@ -20,7 +21,7 @@ export interface RunningGateway {
   readonly upstream: Recorder;
 }
 
-export const key = 'sk-canary-4f9d2c7b81';
+export const key = planted('sk-canary-4f9d2c7b81');
 
 export const keyCredential = `
 credentials:

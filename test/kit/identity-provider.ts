@@ -10,6 +10,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { importJWK, SignJWT, type JWK, type JWTPayload } from 'jose';
 import Provider, { interactionPolicy, type Configuration, type KoaContextWithOIDC, type ResourceServer } from 'oidc-provider';
+import { planted } from './planted.ts';
 
 export interface TokenWish {
   /** The resource; what stands in `aud`. */
@@ -53,7 +54,9 @@ export const people: Record<string, string> = { ada: 'Ada Lovelace', ben: 'Ben A
 
 /** Where the login client may return on loopback, on any port (RFC 8252 §7.3). */
 const callbacks = ['http://127.0.0.1/auth/callback', 'http://localhost/auth/callback', 'http://127.0.0.1/pages/auth/callback'];
-const loginSecret = 'login-secret-1b7f';
+const loginSecret = planted('login-secret-1b7f');
+/** Every signed token begins like this, and none may be found in a log. */
+planted('eyJhbGciOi');
 
 export async function startIdentityProvider(options: IdentityProviderOptions = {}): Promise<IdentityProvider> {
   const requests: string[] = [];

@@ -42,7 +42,7 @@ export interface Search {
   readonly files: number;
   readonly bytes: number;
   readonly secrets: number;
-  /** `FILE holds SECRET in SPELLING`, one for each. */
+  /** `FILE holds SECRET (SPELLINGS)` */
   readonly hits: readonly string[];
 }
 
@@ -56,7 +56,10 @@ export function searchTrace(trace: string): Search {
   const hits = files.flatMap((file) => {
     const content = readFileSync(file);
     bytes += content.length;
-    return secrets.flatMap((secret) => spellingsFound(secret, content).map((spelling) => `${file} holds ${JSON.stringify(secret)} in ${spelling}`));
+    return secrets.flatMap((secret) => {
+      const spellings = spellingsFound(secret, content);
+      return spellings.length === 0 ? [] : [`${file} holds ${JSON.stringify(secret)} (${spellings.join(', ')})`];
+    });
   });
   return { files: files.length, bytes, secrets: secrets.length, hits };
 }

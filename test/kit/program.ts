@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { openTrace } from './planted.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -48,9 +49,11 @@ function start(command: string, args: readonly string[], { cwd, env }: ProgramOp
   const child = spawn(command, args, { cwd, env: { ...own, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const heard = new EventEmitter().setMaxListeners(0);
   const said = { stdout: '', stderr: '' };
+  const trace = openTrace();
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
       said[name] += stripVTControlCharacters(text);
+      trace.add(text);
       heard.emit('more');
     });
   }

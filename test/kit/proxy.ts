@@ -12,6 +12,7 @@ import { formatProblem } from '../../src/config/problem.ts';
 import { unbuilt } from '../../src/config/unbuilt.ts';
 import { freePort } from '../../src/operate/child-server.ts';
 import { generateKey } from '../../src/operate/key-file.ts';
+import { openTrace } from './planted.ts';
 
 export interface AuditLine {
   readonly audit: string;
@@ -54,10 +55,19 @@ export async function startProxy(file: string, options: ProxyOptions = {}): Prom
   assert.deepEqual(unbuilt(config.value), []);
   const log: string[] = [];
   const audit: AuditLine[] = [];
+  const trace = openTrace();
   let offset = 0;
   const app = await createApp(config.value, {
-    stdout: (line) => { audit.push(JSON.parse(line) as AuditLine); },
-    logTo: { write: (line: string) => { log.push(line); } },
+    stdout: (line) => {
+      audit.push(JSON.parse(line) as AuditLine);
+      trace.add(line);
+    },
+    logTo: {
+      write: (line: string) => {
+        log.push(line);
+        trace.add(line);
+      },
+    },
     now: () => Date.now() + offset,
   });
   assert.ok(app.ok, app.ok ? '' : app.error);
@@ -69,6 +79,7 @@ export async function startProxy(file: string, options: ProxyOptions = {}): Prom
     audit,
     pass(ms) { offset += ms; },
     async close() {
+      trace.keepDatabase(folder);
       await app.value.close();
       if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
     },

@@ -77,7 +77,7 @@ test('the same key at different levels, and in different objects of a list, is n
   }
 });
 
-test('a key that lenient servers take for one that is read is refused: in other case, with look-alike letters, before a NUL (J6)', () => {
+test('a key that lenient servers take for one that is read is refused: in other case, with look-alike letters, before a NUL, beside a space (J6)', () => {
   assertRefused('invalid-request', [
     call('{"name":"free","Name":"paid"}'),
     call('{"NAME":"paid"}'),
@@ -85,6 +85,7 @@ test('a key that lenient servers take for one that is read is refused: in other 
     call('{"name":"free","ta\u017f\u212a":{}}'),
     call('{"name":"free","name\\u0000":"paid"}'),
     call('{"name":"free","name\\u0000x":"paid"}'),
+    call('{"name":"free","name ":"paid"}'),
     request('"id":1,"method":"ping","Params":{"name":"paid"}'),
     request('"id":1,"method":"ping","METHOD":"tools/call"'),
     request('"id":1,"ID":2,"method":"ping"'),

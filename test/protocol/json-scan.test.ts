@@ -40,7 +40,7 @@ interface Envelope {
 }
 
 const envelope: fc.Arbitrary<Envelope> = fc
-  .record({ id: idText, name: toolName, args: argumentsText, cursor: valueText, meta: fc.uniqueArray(fc.tuple(fc.string(), valueText), { maxLength: 3, selector: ([key]) => key }) })
+  .record({ id: idText, name: toolName, args: argumentsText, cursor: valueText, meta: fc.uniqueArray(fc.tuple(fc.string().filter(isOrdinary), valueText), { maxLength: 3, selector: ([key]) => key }) })
   .map(({ id, name, args, cursor, meta }) => ({
     id,
     root: [['jsonrpc', '"2.0"'], ['id', id], ['method', '"tools/call"']],

@@ -1,6 +1,7 @@
 /**
  * Loaded into the proxy's process (`node --expose-gc --import …`): answers each IPC message with what the
- * process holds after a garbage collection. It never keeps the process alive.
+ * process holds after a garbage collection. It never keeps the process alive, and ends it with the soak, however
+ * that ends.
  */
 import { queryObjects } from 'node:v8';
 import { Call } from '../../src/gateway/call.ts';
@@ -25,4 +26,5 @@ process.on('message', () => {
   const count = (name: string): number => active.filter((one) => one === name).length;
   process.send?.({ rss, heapUsed, sockets: count('TCPSocketWrap'), timers: count('Timeout'), calls, streams });
 });
+process.on('disconnect', () => process.exit());
 process.channel?.unref();

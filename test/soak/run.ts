@@ -6,10 +6,14 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { renderPage, renderTable, type Outcome } from './results.ts';
 import type { Soak } from './soak.ts';
 import { soaks } from './soaks.ts';
+
+/** What takes longer hangs. */
+const longestMs = 15 * 60_000;
 
 const { values, positionals } = parseArgs({ options: { small: { type: 'boolean' } }, allowPositionals: true });
 const chosen = positionals.length === 0 ? soaks : soaks.filter(({ name, row }) => positionals.includes(name) || positionals.includes(row));
@@ -31,7 +35,7 @@ process.exit();
 async function runSoak(soak: Soak, count: number): Promise<Outcome> {
   const since = performance.now();
   try {
-    const report = await soak.run(count);
+    const report = await Promise.race([soak.run(count), tooLong()]);
     const isMet = report.figures.every(({ measured, bar }) => bar === undefined || measured <= bar);
     return { soak, count, seconds: (performance.now() - since) / 1_000, report, isMet };
   } catch (error) {
@@ -39,6 +43,11 @@ async function runSoak(soak: Soak, count: number): Promise<Outcome> {
     const problem = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
     return { soak, count, seconds: (performance.now() - since) / 1_000, problem, isMet: false };
   }
+}
+
+async function tooLong(): Promise<never> {
+  await delay(longestMs, undefined, { ref: false });
+  throw new Error(`it was not over after ${longestMs / 60_000} minutes`);
 }
 
 function machine(): string {

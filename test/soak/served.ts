@@ -19,6 +19,10 @@ import type { Closing } from './soak.ts';
 const root = join(import.meta.dirname, '../..');
 const startsWithinMs = 60_000;
 
+/** What one start has compiled, the next need not. */
+const compiled = mkdtempSync(join(tmpdir(), 'elicitgate-compiled-'));
+process.once('exit', () => { rmSync(compiled, { recursive: true, force: true }); });
+
 export interface Setup {
   /** Address of the upstream `main`. */
   readonly upstream: string;
@@ -122,7 +126,7 @@ function start(path: string, output: string): ChildProcess {
   try {
     const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(ELICITGATE|NODE_TEST)_/.test(name)));
     const args = ['--expose-gc', '--import', join(import.meta.dirname, 'probe.ts'), join(root, 'src/main.ts'), 'serve', '-c', path];
-    return spawn(process.execPath, args, { stdio: ['ignore', log, log, 'ipc'], env: own });
+    return spawn(process.execPath, args, { stdio: ['ignore', log, log, 'ipc'], env: { ...own, NODE_COMPILE_CACHE: compiled } });
   } finally {
     closeSync(log);
   }

@@ -12,4 +12,4 @@ import { storeFaults } from './store-faults.ts';
 import { twoUsers } from './two-users.ts';
 import { upstreamRestarts } from './upstream-restarts.ts';
 
-export const soaks: readonly Soak[] = [longStream, twoUsers, killedWrites, storeFaults, upstreamRestarts, idleStreams, slowSenders, hugeBodies, malformed, refusedRequests, hangUps];
+export const soaks: readonly Soak[] = [longStream, twoUsers, storeFaults, upstreamRestarts, idleStreams, slowSenders, hugeBodies, malformed, refusedRequests, hangUps, killedWrites];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { afterEach, beforeEach, test } from 'node:test';
 import { openSqliteStore } from '../../src/stores/sqlite.ts';
 import { describeStore } from './suite.ts';
@@ -53,18 +53,30 @@ test('a folder that was there keeps its mode, and files that others could read a
   await Promise.all([first.close(), second.close()]);
 });
 
-test('the connection writes through a WAL, waits for the disk and overwrites what is deleted', async (t) => {
-  const connections: DatabaseSync[] = [];
-  const exec = DatabaseSync.prototype.exec;
-  t.mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
-    connections.push(this);
-    exec.call(this, sql);
+test('every record waits for the disk but those that may be lost, all go through the WAL, and what is deleted is overwritten (B1)', async (t) => {
+  const written: (readonly unknown[])[] = [];
+  const prepare = DatabaseSync.prototype.prepare;
+  t.mock.method(DatabaseSync.prototype, 'prepare', function (this: DatabaseSync, sql: string) {
+    const statement = prepare.call(this, sql);
+    const run = statement.run.bind(statement);
+    const pragma = (name: string): unknown => Object.values(prepare.call(this, `PRAGMA ${name}`).get() ?? {})[0];
+    return Object.assign(statement, {
+      run(...values: SQLInputValue[]) {
+        written.push([values[1], pragma('journal_mode'), pragma('synchronous'), pragma('secure_delete')]);
+        return run(...values);
+      },
+    });
   });
-  const store = open();
-  const pragma = (name: string): unknown => Object.values(connections[0]?.prepare(`PRAGMA ${name}`).get() ?? {})[0];
-  assert.equal(pragma('journal_mode'), 'wal');
-  assert.equal(pragma('synchronous'), 2);
-  assert.equal(pragma('secure_delete'), 1);
+  const store = openSqliteStore(path, 'default', now, ['ticket/']);
+  for (const key of ['secret/a', 'ticket/a', 'tickets', 'ended-session/ticket/']) await store.put(key, one);
+  const [normal, full] = [1, 2];
+  assert.deepEqual(written, [
+    ['secret/a', 'wal', full, 1],
+    ['ticket/a', 'wal', normal, 1],
+    ['tickets', 'wal', full, 1],
+    ['ended-session/ticket/', 'wal', full, 1],
+  ]);
+  assert.deepEqual((await store.list('')).map(({ key }) => key), ['ended-session/ticket/', 'secret/a', 'ticket/a', 'tickets']);
   await store.close();
 });
 

@@ -214,6 +214,33 @@ test('a secret that is replaced or removed while it is being read does not come 
   assert.equal(cachedTokenOf(vault), 'new');
 });
 
+test('a secret that is replaced or removed while a change of the old one is acknowledged does not come back into memory', async () => {
+  for (const [newer, expected] of [[(vault: Vault) => vault.keep(slot, secret('new')), 'new'], [(vault: Vault) => vault.remove(slot), undefined]] as const) {
+    const { compareAndSet, put } = store;
+    const vault = openVault();
+    for (const change of [() => vault.agree(slot, 'client-1'), () => vault.keep(slot, secret('other'))]) {
+      await vault.keep(slot, secret('old'));
+      const written = Promise.withResolvers<undefined>();
+      const acknowledged = Promise.withResolvers<undefined>();
+      const slowly = <A extends unknown[], R>(write: (...args: A) => Promise<R>) => async (...args: A): Promise<R> => {
+        Object.assign(store, { compareAndSet, put });
+        const outcome = await write(...args);
+        written.resolve(undefined);
+        await acknowledged.promise;
+        return outcome;
+      };
+      Object.assign(store, { compareAndSet: slowly(compareAndSet), put: slowly(put) });
+      const changing = change();
+      await written.promise;
+      await newer(vault);
+      acknowledged.resolve(undefined);
+      await changing;
+      assert.ok([expected, undefined].includes(cachedTokenOf(vault)), cachedTokenOf(vault));
+      assert.equal((await vault.find(slot, shape, destination))?.fields['token'], expected);
+    }
+  }
+});
+
 test('nothing in the store spells a secret, its person or its credential (A19)', async () => {
   const vault = openVault();
   await vault.keep(slot, secret('ghp_canary'));
