@@ -55,7 +55,7 @@ const rejected = z.strictObject({
 
 const any = {
   title: text().exactOptional().describe('What people know it by; by default the name.'),
-  path: urlPath().exactOptional().describe('Where it answers below publicUrl; by default /{name}/mcp.'),
+  path: urlPath().exactOptional().describe('Where it answers below publicUrl; by default /{name}/mcp. A single upstream answers at /mcp too.'),
   audience: audience().exactOptional().describe('Token audience for this upstream, instead of identity.oauth.audience.'),
   delivery: z.enum(['error', 'hold']).exactOptional().describe('For this upstream, instead of elicitation.delivery.'),
   fallback: z.enum(['text', 'refuse']).exactOptional().describe('For this upstream, instead of elicitation.fallback.'),

@@ -43,7 +43,7 @@ const server = z.strictObject({
   admin: z
     .union([z.literal(false), address()])
     .prefault('127.0.0.1:9090')
-    .describe('The address of health and metrics; false turns it off.'),
+    .describe('The address of health: /healthz and /readyz; false turns it off.'),
   trustedProxies: z.array(network()).prefault([]).describe('Networks that may set X-Forwarded-*.'),
   allowedHosts: z.array(hostHeader()).prefault([]).describe('Host values beside those of publicUrl and listen.'),
   allowedOrigins: z.array(origin()).prefault([]).describe('Origin values beside publicUrl’s; requests without Origin are fine.'),

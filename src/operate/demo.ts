@@ -2,7 +2,7 @@
  * `elicitgate demo`: a real upstream, the proxy and a client in one terminal. With `--proxy-only` the
  * client is the person's own. State lies in one folder: a key file that is made once, and a database.
  */
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createApp, type App, type Edge } from '../app.ts';
@@ -112,9 +112,12 @@ async function setStage(options: DemoOptions, files: StageFiles): Promise<Stage>
   const port = await freePort(options.port);
   mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   const keyPath = join(options.folder, 'elicitgate.key');
+  const database = join(options.folder, files.database);
+  if (!files.isFresh && existsSync(database) && !existsSync(keyPath)) {
+    throw new Error(`${keyPath} is missing, and ${database} was sealed with it. Put the file back; or remove the database, and what was given is lost.`);
+  }
   const { key, isNew } = readOrMakeKeyFile(keyPath);
   if (!isKey(key)) throw new Error(`${keyPath} holds no key. Put the right one back, or remove it together with the databases beside it.`);
-  const database = join(options.folder, files.database);
   const audit = join(options.folder, files.audit);
   if (files.isFresh) for (const file of [database, `${database}-wal`, `${database}-shm`, audit]) rmSync(file, { force: true });
   const started: Running[] = [];
@@ -190,7 +193,7 @@ Open this link in a browser and give a key (any 12 characters or more will do he
 
   ${links.map((link) => link.url).join('\n  ')}
 
-The client waits and goes on by itself …
+The client waits and goes on by itself … (After “not now”, open the link again, or stop with Ctrl-C.)
 `;
 }
 
@@ -210,6 +213,8 @@ function searchText(hits: readonly { readonly name: string; readonly size: numbe
 The key, searched for in plain, base64, hex and URL encoding:
 
 ${rows.join('\n')}
+
+The demo has ended, and its page with it. Next, with a client of your own: npm start
 
 `;
 }

@@ -138,9 +138,12 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       return isCapped ? 'capped' : 'rejected';
     },
     async remove(slot) {
-      const removed = await records.take(recordId(slot));
-      stored(slot, undefined);
-      return removed !== undefined;
+      try {
+        return (await records.take(recordId(slot))) !== undefined;
+      } finally {
+        // A row that does not open is gone all the same.
+        stored(slot, undefined);
+      }
     },
     noteUse(slot, secret) {
       if (now() - secret.lastUsedAt < noteUseEveryMs) return;

@@ -215,7 +215,11 @@ test('a secret that is replaced or removed while it is being read does not come 
 });
 
 test('a secret that is replaced or removed while a change of the old one is acknowledged does not come back into memory', async () => {
-  for (const [newer, expected] of [[(vault: Vault) => vault.keep(slot, secret('new')), 'new'], [(vault: Vault) => vault.remove(slot), undefined]] as const) {
+  const newerMoves: readonly (readonly [(vault: Vault) => Promise<unknown>, string | undefined])[] = [
+    [(vault) => vault.keep(slot, secret('new')), 'new'],
+    [(vault) => vault.remove(slot), undefined],
+  ];
+  for (const [newer, expected] of newerMoves) {
     const { compareAndSet, put } = store;
     const vault = openVault();
     for (const change of [() => vault.agree(slot, 'client-1'), () => vault.keep(slot, secret('other'))]) {
