@@ -174,7 +174,9 @@ async function load(paths: readonly string[]): Promise<Config | undefined> {
 
 function stopSignal(): Promise<void> {
   return new Promise((stop) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => { stop(); });
+    // Told again, it goes on closing; a person who presses Ctrl-C twice wants it ended now.
+    process.on('SIGTERM', () => { stop(); });
+    process.once('SIGINT', () => { stop(); });
   });
 }
 

@@ -43,6 +43,14 @@ export function createTokenIdentity(settings: TokenSettings, issuer: Issuer, log
   const invalidToken: CallerFault = { reason: 'unauthorized', challenge: { error: 'invalid_token', ...challenge } };
   const insufficientScope: CallerFault = { reason: 'insufficient-scope', challenge: { error: 'insufficient_scope', ...challenge } };
 
+  let isClientless = false;
+
+  /** A token that does not say which client has it leaves nothing to ask a person about. */
+  function warnOfClientless({ clientId }: Principal): void {
+    if (clientId !== undefined || isClientless) return;
+    isClientless = true;
+    log.warn({ issuer: issuer.issuer }, 'access tokens do not name their client (client_id, azp, appid or cid), so nobody is asked before another client uses what she gave');
+  }
   function refused(token: string, accepted: readonly string[], reason: string): void {
     log.info({ reason, expectedIssuer: issuer.issuer, expectedAudience: accepted, ...claimsForLog(token) }, 'an access token was refused');
   }
@@ -57,6 +65,7 @@ export function createTokenIdentity(settings: TokenSettings, issuer: Issuer, log
       refused(token, accepted, principal.error === 'no-person' ? 'a client’s own token' : `without the claim ${settings.subjectClaim}`);
       return err(invalidToken);
     }
+    warnOfClientless(principal.value);
     const checked = { principal: principal.value, audiences: audiencesOf(claims.value), scopes: scopesOf(claims.value) };
     good.set(token, checked, { ttl: Math.max(1, keepMs(principal.value)) });
     return judge(token, checked, accepted);

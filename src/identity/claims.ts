@@ -9,6 +9,9 @@ export const clockToleranceSeconds = 60;
 
 export type ClaimsFault = 'no-subject' | 'no-person';
 
+/** RFC 9068 §2.2, OpenID Connect Core §2, and what Entra (v1 tokens) and Okta write instead. */
+const clientClaims = ['client_id', 'azp', 'appid', 'cid'] as const;
+
 /**
  * @param subjectClaim the claim that names the person at this issuer
  * @returns `no-person` for a token that a client got for itself: its subject is the client
@@ -16,8 +19,9 @@ export type ClaimsFault = 'no-subject' | 'no-person';
 export function principalFrom(claims: Claims, issuer: string, subjectClaim: string): Result<Principal, ClaimsFault> {
   const subject = text(claims[subjectClaim]);
   if (subject === undefined) return err('no-subject');
-  const clientId = text(claims['client_id']) ?? text(claims['azp']) ?? text(claims['appid']);
-  if (clientId !== undefined && (subject === clientId || claims['sub'] === clientId)) return err('no-person');
+  const clients = clientClaims.flatMap((claim) => text(claims[claim]) ?? []);
+  const [clientId] = clients;
+  if (clients.some((client) => subject === client || claims['sub'] === client)) return err('no-person');
   const expiresAt = typeof claims['exp'] === 'number' ? Math.floor((claims['exp'] + clockToleranceSeconds) * 1_000) : undefined;
   return ok({
     issuer,

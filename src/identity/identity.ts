@@ -96,8 +96,10 @@ function visitorBy(parts: IdentityParts, ways: Ways): Pick<Identity, 'visitor' |
     return { visitor: async (request) => known(await identify(request.raw)) };
   }
   if (ways.proxyHeaders !== undefined) {
-    const identify = createProxyHeaderIdentity(ways.proxyHeaders, config.server.trustedProxies);
-    const { logoutUrl } = ways.proxyHeaders;
+    const { logoutUrl, claims } = ways.proxyHeaders;
+    // A browser is no client of MCP's, and names none.
+    const ofPerson = Object.fromEntries(Object.entries(claims).filter(([claim]) => claim !== 'client_id'));
+    const identify = createProxyHeaderIdentity({ ...ways.proxyHeaders, claims: ofPerson }, config.server.trustedProxies);
     return { visitor: async (request) => Promise.resolve(known(identify(request.raw))), ...(logoutUrl === undefined ? {} : { logoutUrl }) };
   }
   const identifyLocal = localIdentity(ways);

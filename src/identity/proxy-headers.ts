@@ -16,7 +16,7 @@ export interface ProxyHeaderSettings {
   readonly issuer: string;
   readonly secretHeader?: string;
   readonly secret?: string;
-  /** Claims, each with the header that carries it; `name` and `client_id` are understood. */
+  /** Claims, each with the header that carries it; `name` and `client_id` are understood; the latter must come then. */
   readonly claims: Readonly<Record<string, string>>;
 }
 
@@ -36,6 +36,8 @@ export function createProxyHeaderIdentity(settings: ProxyHeaderSettings, trusted
     const claims = Object.entries(settings.claims).map(([claim, header]) => [claim, headerValue(request, header)] as const);
     if (typeof subject !== 'string' || claims.some(([, value]) => value === ambiguous)) return err({ reason: 'unauthorized' });
     const { name, client_id: clientId } = Object.fromEntries(claims.filter((claim) => typeof claim[1] === 'string')) as Readonly<Record<string, string | undefined>>;
+    // Without it a client would pass for one that nobody is asked about.
+    if (clientId === undefined && settings.claims['client_id'] !== undefined) return err({ reason: 'unauthorized' });
     return ok({ issuer: settings.issuer, subject, name: name ?? subject, ...(clientId === undefined ? {} : { clientId }) });
   };
 }

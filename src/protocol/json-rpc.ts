@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { err, ok, type Result } from '../errors.ts';
-import { isDeeperThan, scanEnvelope } from './json-scan.ts';
+import { isUnwieldy, scanEnvelope } from './json-scan.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -32,6 +32,8 @@ export type MessageFault = 'not-json' | 'invalid-request';
 
 /** Python's and Java's usual parsers give up at about this depth. */
 const deepestNesting = 1_000;
+/** Of one object; beyond it reading costs more than the bytes let expect. */
+const mostMembers = 10_000;
 
 /** What rules may protect is always a request: sent without an id it might run, and nobody could be asked. */
 const alwaysRequests = new Set(['tools/call', 'resources/read', 'resources/subscribe', 'prompts/get', 'completion/complete']);
@@ -40,7 +42,7 @@ const alwaysRequests = new Set(['tools/call', 'resources/read', 'resources/subsc
 export function parseMessage(body: Buffer): Result<RpcMessage, MessageFault> {
   if (!isUtf8(body)) return err('not-json');
   const text = body.toString('utf8');
-  if (isDeeperThan(deepestNesting, text)) return err('invalid-request');
+  if (isUnwieldy(text, deepestNesting, mostMembers)) return err('invalid-request');
   const parsed = parseJson(text);
   if (!parsed.ok) return parsed;
   const value = parsed.value;

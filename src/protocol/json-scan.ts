@@ -153,17 +153,25 @@ function fold(key: string): string {
   return (nul === -1 ? key : key.slice(0, nul)).trim().toLowerCase().replaceAll('\u017f', 's');
 }
 
-/** Whether brackets nest deeper than `limit` in this text, JSON or not; reading such a text costs seconds, and many servers cannot. */
-export function isDeeperThan(limit: number, text: string): boolean {
-  // Each level takes two characters.
-  if (text.length <= limit * 2) return false;
-  let depth = 0;
+/**
+ * Whether this text, JSON or not, nests deeper than this or has an object with more members than this:
+ * reading such a text costs seconds, and many servers cannot. Lists may be of any length.
+ */
+export function isUnwieldy(text: string, deepest: number, mostMembers: number): boolean {
+  // Each level takes two characters, each member more.
+  if (text.length <= Math.min(deepest, mostMembers) * 2) return false;
+  // Commas so far in what is open, and in what is around it.
+  let commas = 0;
+  const around: number[] = [];
   let at = 0;
   while (at < text.length) {
     const c = text[at];
-    if (c === '{' || c === '[') depth += 1;
-    else if (c === '}' || c === ']') depth -= 1;
-    if (depth > limit) return true;
+    if (c === ',') commas += 1;
+    else if (c === '{' || c === '[') {
+      around.push(commas);
+      commas = c === '{' ? 0 : -Infinity;
+    } else if (c === '}' || c === ']') commas = around.pop() ?? 0;
+    if (around.length > deepest || commas >= mostMembers) return true;
     at = c === '"' ? endOfString(text, at) : at + 1;
   }
   return false;

@@ -3,6 +3,7 @@
  * ours go between two of the upstream's and never into one; and events cut whole out of chunks, for those
  * who must look inside. Bytes that need no change keep theirs.
  */
+import { HeldBytes } from './held-bytes.ts';
 
 const lf = 0x0a;
 const cr = 0x0d;
@@ -43,13 +44,12 @@ function endsEvent(bytes: Uint8Array, end: number): boolean {
 
 /** Cuts a stream into whole events. */
 export class EventSplitter {
-  #held: Buffer[] = [];
-  #heldLength = 0;
+  readonly #held = new HeldBytes();
   #tail = Buffer.alloc(0);
 
   /** Bytes of the event that is not whole yet. */
   get pendingBytes(): number {
-    return this.#heldLength;
+    return this.#held.length;
   }
 
   /** Whole events, their closing blank line included, as one run of bytes; `undefined` when none has ended. */
@@ -57,13 +57,12 @@ export class EventSplitter {
     const cut = this.#lastBoundary(chunk);
     this.#tail = Buffer.concat([this.#tail, chunk.subarray(-3)]).subarray(-3);
     if (cut === 0) {
-      this.#hold(chunk);
+      this.#held.push(chunk);
       return undefined;
     }
-    const whole = this.#held.length === 0 ? chunk.subarray(0, cut) : Buffer.concat([...this.#held, chunk.subarray(0, cut)]);
-    this.#held = [];
-    this.#heldLength = 0;
-    if (cut < chunk.length) this.#hold(chunk.subarray(cut));
+    this.#held.push(chunk.subarray(0, cut));
+    const whole = this.#held.take();
+    if (cut < chunk.length) this.#held.push(chunk.subarray(cut));
     return whole;
   }
 
@@ -74,15 +73,7 @@ export class EventSplitter {
 
   /** What is left when the stream ends: an event that the upstream did not finish. */
   rest(): Buffer {
-    const rest = Buffer.concat(this.#held);
-    this.#held = [];
-    this.#heldLength = 0;
-    return rest;
-  }
-
-  #hold(bytes: Buffer): void {
-    this.#held.push(bytes);
-    this.#heldLength += bytes.length;
+    return this.#held.take();
   }
 
   #lastBoundary(chunk: Buffer): number {

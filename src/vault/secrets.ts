@@ -41,6 +41,11 @@ export function mayServe(secret: Secret, clientId: string | undefined): boolean 
   return clientId === undefined || secret.clients.includes(clientId);
 }
 
+export interface RejectionCap {
+  readonly times: number;
+  readonly withinMs: number;
+}
+
 export interface Vault {
   /** The secret that may be used now for this shape and destination; anything else is not there. */
   find(slot: SecretSlot, shape: string, destination: string): Promise<Secret | undefined>;
@@ -55,7 +60,7 @@ export interface Vault {
    * Marks a secret that its destination refused, so that it is not used again.
    * @returns `capped` when it was refused `times` times already `withinMs`: then it stays as it is
    */
-  reject(slot: SecretSlot, secret: Secret, cap: { readonly times: number; readonly withinMs: number }): Promise<'rejected' | 'capped'>;
+  reject(slot: SecretSlot, secret: Secret, cap: RejectionCap): Promise<'rejected' | 'capped'>;
   /** @returns whether there was anything to remove */
   remove(slot: SecretSlot): Promise<boolean>;
   /** Notes that a secret was used, now and then and never in the way of a call; what nobody uses is deleted. */
@@ -126,16 +131,13 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
     async agree(slot, clientId) {
       return (await change(slot, (secret) => ({ ...secret, clients: [...new Set([...secret.clients, clientId])] }))) !== undefined;
     },
-    async reject(slot, refused, { times, withinMs }) {
-      let isCapped = false as boolean;
+    async reject(slot, refused, cap) {
+      let outcome: Secret | 'capped' | undefined;
       await change(slot, (secret) => {
-        // What was given since is another secret, and not refused.
-        if (secret.storedAt !== refused.storedAt || secret.isRejected === true) return undefined;
-        const lately = (secret.rejectedAt ?? []).filter((at) => at > now() - withinMs);
-        isCapped = lately.length >= times;
-        return isCapped ? undefined : { ...secret, isRejected: true, rejectedAt: [...lately, now()] };
+        outcome = rejected(secret, refused, cap, now());
+        return outcome === 'capped' ? undefined : outcome;
       });
-      return isCapped ? 'capped' : 'rejected';
+      return outcome === 'capped' ? 'capped' : 'rejected';
     },
     async remove(slot) {
       try {
@@ -149,11 +151,17 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       if (now() - secret.lastUsedAt < noteUseEveryMs) return;
       // Marked at once, so that the next call does not note it again while this one writes; a newer secret is left alone.
       if (cache?.peek(cacheKey(slot)) === secret) cache.set(cacheKey(slot), { ...secret, lastUsedAt: now() });
-      change(slot, (stored) => ({ ...stored, lastUsedAt: now() })).catch(() => {
-        // A date that could not be noted stops no call; a failing store is reported by those that need it.
-      });
+      // A date that could not be noted stops no call; a failing store is reported by those that need it.
+      change(slot, (stored) => ({ ...stored, lastUsedAt: now() })).catch(() => undefined);
     },
   };
+}
+
+/** @returns undefined for what was given since: that is another secret, and not refused */
+function rejected(secret: Secret, refused: Secret, { times, withinMs }: RejectionCap, time: number): Secret | 'capped' | undefined {
+  if (secret.storedAt !== refused.storedAt || secret.isRejected === true) return undefined;
+  const lately = (secret.rejectedAt ?? []).filter((at) => at > time - withinMs);
+  return lately.length >= times ? 'capped' : { ...secret, isRejected: true, rejectedAt: [...lately, time] };
 }
 
 function fits(secret: Secret, shape: string, destination: string): boolean {

@@ -15,14 +15,15 @@ const secret = planted('proxy-secret-93a1');
 const claims = 'claims: { name: X-Forwarded-Preferred-Username, client_id: X-Forwarded-Client }';
 const proxyHeaders = (more: string) => `identity: { proxyHeaders: { user: X-Forwarded-User, issuer: "https://sso.example.com", ${claims}${more} } }`;
 const withSecret = proxyHeaders(`, secretHeader: X-Proxy-Secret, secret: ${secret}`);
+const withoutClients = withSecret.replace(', client_id: X-Forwarded-Client', '');
 const trusting = (network: string) => `server: { listen: "\${LISTEN}", admin: false, drain: 1s, trustedProxies: [${network}] }\n${proxyHeaders('')}`;
 
 const statusWith = async ({ url }: RunningGateway, headers: SentHeaders) => (await post(url, toolCall('free'), headers)).status;
 const askedFor = ({ proxy }: RunningGateway) => proxy.audit.filter(({ audit }) => audit === 'asked').map(({ issuer, subject, clientId }) => ({ issuer, subject, clientId }));
 
-test('twenty ways to be somebody by a header are refused; only the proxy’s own one counts (A16)', async (t) => {
+test('many ways to be somebody by a header are refused; only the proxy’s own one counts (A16)', async (t) => {
   const gateway = await startGateway(t, { file: withSecret });
-  const good = { 'X-Forwarded-User': 'ada', 'X-Proxy-Secret': secret };
+  const good = { 'X-Forwarded-User': 'ada', 'X-Proxy-Secret': secret, 'X-Forwarded-Client': 'desk' };
   const spoofed: readonly SentHeaders[] = [
     {},
     { 'X-Forwarded-User': 'ada' },
@@ -44,18 +45,21 @@ test('twenty ways to be somebody by a header are refused; only the proxy’s own
     { 'X-Proxy-Secret': secret, 'X-Forwarded_User': 'ada' },
     { ...good, 'X-Forwarded-Client': ['desk', 'phone'] },
     { ...good, X_Forwarded_Client: 'phone' },
+    { 'X-Forwarded-User': 'ada', 'X-Proxy-Secret': secret },
+    { ...good, 'X-Forwarded-Client': '' },
+    { ...good, 'X-Forwarded-Client': ' ' },
     { ...good, 'X-Forwarded-Preferred-Username': ['Ada', 'Ben'] },
     { 'X-Proxy-Secret': secret, 'X-Forwarded-For': 'ada', Forwarded: 'for=ada', 'X-Remote-User': 'ada', Authorization: 'Bearer ada' },
   ];
   for (const headers of spoofed) assert.equal(await statusWith(gateway, headers), 401, JSON.stringify(headers));
   assert.deepEqual(gateway.upstream.requests, []);
   assert.equal(await statusWith(gateway, good), 200);
-  assert.equal(await statusWith(gateway, { 'x-FORWARDED-user': ' ada ', 'x-proxy-secret': secret }), 200, 'a header’s name has no case');
+  assert.equal(await statusWith(gateway, { 'x-FORWARDED-user': ' ada ', 'x-proxy-secret': secret, 'x-forwarded-client': 'desk' }), 200, 'a header’s name has no case');
   assert.equal(gateway.proxy.log.join('').includes(secret), false);
 });
 
 test('headers of a peer that is not trusted count for nothing, whatever it says of its own address (A16)', async (t) => {
-  const headers = { 'X-Forwarded-User': 'ada' };
+  const headers = { 'X-Forwarded-User': 'ada', 'X-Forwarded-Client': 'desk' };
   const stranger = await startGateway(t, { file: trusting('10.0.0.0/8') });
   for (const more of [{}, { 'X-Forwarded-For': '10.0.0.1' }, { 'X-Real-IP': '10.0.0.1' }, { Forwarded: 'for=10.0.0.1' }]) assert.equal(await statusWith(stranger, { ...headers, ...more }), 401);
   const trusted = await startGateway(t, { file: trusting('127.0.0.0/8, ::1/128') });
@@ -67,7 +71,7 @@ async function behindIngress(t: TestContext, strips: readonly string[]) {
   const ingress = await startIngress({ headersOf: (person) => ({ 'X-Forwarded-User': person, 'X-Forwarded-Preferred-Username': person.toUpperCase(), 'X-Proxy-Secret': secret }), strips });
   t.after(() => ingress.close());
   const host = new URL(ingress.origin).host;
-  const file = `server: { listen: "\${LISTEN}", publicUrl: "${ingress.origin}", admin: false, drain: 1s, allowedHosts: ["${host}"] }\n${withSecret.replace(' } }', ', logoutUrl: /oauth2/sign_out } }')}`;
+  const file = `server: { listen: "\${LISTEN}", publicUrl: "${ingress.origin}", admin: false, drain: 1s, allowedHosts: ["${host}"] }\n${withoutClients.replace(' } }', ', logoutUrl: /oauth2/sign_out } }')}`;
   const gateway = await startGateway(t, { file });
   ingress.passTo(gateway.proxy.origin);
   return { ...gateway, url: `${ingress.origin}/mcp`, origin: ingress.origin };
@@ -103,6 +107,16 @@ test('behind an ingress with authentication a person calls, is asked, gives her 
   assert.match(nobody.html, /not known|does not say who you are|who you are/i);
   assert.equal((await ada.open(`${running.origin}/account`)).html.includes('/auth/logout'), false, 'there is no session of ours to end');
   assert.equal((await ada.open(`${running.origin}/auth/login`)).status, 404);
+});
+
+test('where the proxy names clients a call without one is nobody’s, and a browser needs none (A29)', async (t) => {
+  const gateway = await startGateway(t, { file: withSecret });
+  const person = { 'X-Forwarded-User': 'ada', 'X-Proxy-Secret': secret };
+  const client = await connect(gateway.url, { capabilities: urlMode, headers: { ...person, 'X-Forwarded-Client': 'desk' } });
+  const address = linkIn((await client.call('paid')).text);
+  assert.deepEqual(askedFor(gateway), [{ issuer: 'https://sso.example.com', subject: 'ada', clientId: 'desk' }]);
+  assert.equal((await createWebVisitor().open(address, person)).status, 200);
+  assert.equal(await statusWith(gateway, person), 401);
 });
 
 test('with a careless ingress that lets headers through, a request that says two things is nobody’s (A16)', async (t) => {

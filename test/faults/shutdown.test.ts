@@ -61,6 +61,9 @@ async function endsPromptly(program: Program): Promise<void> {
   assert.ok(took < promptlyMs, `it took ${Math.round(took)} ms`);
 }
 
+/** The listener is gone: a connection is refused, or reset when it was just being made. */
+const notServed = (error: NodeJS.ErrnoException): boolean => error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET';
+
 describe('a process that is told to stop', { timeout: 60_000 }, () => {
   test('ends at once with exit code 0 when nothing is open but idle, silent and unfinished connections, and closes its database', async (t) => {
     const { url, program, database } = await serve(t, never);
@@ -92,7 +95,7 @@ describe('a process that is told to stop', { timeout: 60_000 }, () => {
     await upstream.request(isCall);
     program.signal('SIGTERM');
     for (const stream of streams) assert.equal((await stream.over).end, 'whole');
-    await assert.rejects(connect(url), { code: 'ECONNREFUSED' });
+    await assert.rejects(connect(url), notServed);
     const ready = await fetch(`${admin}/readyz`);
     assert.equal(ready.status, 503);
     assert.deepEqual(await ready.json(), { status: 'closing' });
@@ -158,6 +161,23 @@ describe('a process that is told to stop', { timeout: 60_000 }, () => {
     const { text: arrived, end } = await stream.over;
     assert.equal(end, 'whole');
     assert.equal(arrived.length, text.length + '{"jsonrpc":"2.0","id":1,"result":{"text":""}}'.length);
+    await endsPromptly(program);
+  });
+
+  test('is not disturbed by being told again', async (t) => {
+    const answer = Promise.withResolvers<Reply>();
+    const { url, program, upstream } = await serve(t, () => answer.promise);
+    const client = await connect(url, { capabilities: urlMode });
+    const stream = await listen(client);
+    const open = ask(client, toolCall('free'));
+    await upstream.request(isCall);
+    program.signal('SIGTERM');
+    await stream.over;
+    program.signal('SIGTERM');
+    // The second signal has arrived when a request that was sent after it is refused or answered.
+    await assert.rejects(connect(url), notServed);
+    answer.resolve(json({ jsonrpc: '2.0', id: 1, result: {} }));
+    assert.equal((await (await open).over).end, 'whole');
     await endsPromptly(program);
   });
 });

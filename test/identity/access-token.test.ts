@@ -71,6 +71,17 @@ test('a missing scope is 403 insufficient_scope, and names the scopes as clients
   assert.equal(await statusWith(url, listed), 200, 'scp as a list');
 });
 
+test('tokens that name no client are taken, and the log says once what that means (A29)', async (t) => {
+  const { url, token, proxy } = await startRightPerson(t, provider);
+  const warnings = () => proxy.log.filter((line) => line.includes('access tokens do not name their client')).map((line) => JSON.parse(line) as { readonly level: string; readonly issuer: string });
+  assert.equal(await statusWith(url, await token('ada')), 200);
+  const clientless = (sub: string, more: object = {}) => provider.sign({ iss: provider.issuer, sub, aud: url, exp: Math.floor(Date.now() / 1_000) + 600, ...more });
+  assert.equal(await statusWith(url, await clientless('ada', { cid: 'desk' })), 200);
+  assert.deepEqual(warnings(), []);
+  for (const person of ['ada', 'ben']) assert.equal(await statusWith(url, await clientless(person)), 200);
+  assert.deepEqual(warnings().map(({ level, issuer }) => [level, issuer]), [['warn', provider.issuer]]);
+});
+
 test('a checked token is kept until it expires, with 60 s for a clock that is off; a key that the issuer withdrew does not end it (B15)', async (t) => {
   const { url, token, proxy } = await startRightPerson(t, provider);
   const reads = () => provider.requests.filter((path) => path === '/jwks').length;

@@ -12,6 +12,7 @@ test('a person is the issuer and one claim; what else is said of her is only for
   assert.deepEqual(personIn({ sub: 'a-1', name: 'Ada', client_id: 'desk', exp: 1_000 }), { issuer, subject: 'a-1', name: 'Ada', clientId: 'desk', expiresAt: 1_060_000 });
   assert.deepEqual(personIn({ sub: 'a-1', oid: 'o-1', preferred_username: 'ada', azp: 'app' }, 'oid'), { issuer, subject: 'o-1', name: 'ada', clientId: 'app' });
   assert.deepEqual(personIn({ sub: 'a-1', email: 'a@example.com', appid: 'app' }), { issuer, subject: 'a-1', name: 'a@example.com', clientId: 'app' });
+  assert.deepEqual(personIn({ sub: 'a-1', cid: 'app', uid: 'u-1' }), { issuer, subject: 'a-1', name: 'a-1', clientId: 'app' });
   assert.deepEqual(personIn({ sub: 'a-1', name: '', iss: 'https://other.example' }), { issuer, subject: 'a-1', name: 'a-1' });
 });
 
@@ -23,6 +24,8 @@ test('nobody is named by a claim that is missing, empty or no text', () => {
 test('a token that a client got for itself names no person, whichever claim is asked for', () => {
   assert.equal(personIn({ sub: 'desk', client_id: 'desk' }), 'no-person');
   assert.equal(personIn({ sub: 'desk', azp: 'desk' }), 'no-person');
+  assert.equal(personIn({ sub: 'desk', cid: 'desk' }), 'no-person');
+  assert.equal(personIn({ sub: 'desk', azp: 'other', cid: 'desk' }), 'no-person');
   assert.equal(personIn({ sub: 'desk', client_id: 'desk', oid: 'o-1' }, 'oid'), 'no-person');
   assert.equal(personIn({ sub: 'a-1', client_id: 'desk', oid: 'desk' }, 'oid'), 'no-person');
 });

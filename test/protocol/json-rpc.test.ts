@@ -154,6 +154,18 @@ test('nesting beyond a thousand levels is refused at once, valid or not (A8)', (
   assert.ok(parse(call(`{"name":"t","arguments":{"text":"${'['.repeat(100_000)}"}}`)).ok, 'brackets in a text are no nesting');
 });
 
+test('an object with more than ten thousand members is refused at once, wherever it stands; a list may be longer (A8)', () => {
+  const members = (count: number): string => Array.from({ length: count }, (_, nth) => `"k${nth}":[1,2]`).join(',');
+  assert.ok(parse(call(`{"name":"t","arguments":{${members(10_000)}}}`)).ok);
+  assertRefused('invalid-request', [
+    call(`{"name":"t","arguments":{${members(10_001)}}}`),
+    call(`{"name":"t","arguments":{"a":[{},{${members(10_001)}}]}}`),
+    call(`{"name":"t","_meta":{${members(10_001)}}}`),
+    request(`"id":1,"method":"ping",${members(10_001)}`),
+  ]);
+  assert.ok(parse(call(`{"name":"t","arguments":{"a":[${'1,'.repeat(50_000)}{}],"b":"${','.repeat(50_000)}"}}`)).ok);
+});
+
 test('any text is either understood or refused, and never thrown at (B8)', () => {
   const piece = fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', '"id":', '"method":', '"jsonrpc":"2.0"', '"params":', '"name":', 'null', '1', ' ', '\\u006e', '\u0000', 'x');
   fc.assert(
