@@ -125,9 +125,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       await records.put(recordId(slot), secret, lifetimeMs(secret));
       stored(slot, isNewest(changesBefore) ? secret : undefined);
     },
-    async inspect(slot) {
-      return (await records.get(recordId(slot)))?.value;
-    },
+    inspect: async (slot) => (await records.get(recordId(slot)))?.value,
     async agree(slot, clientId) {
       return (await change(slot, (secret) => ({ ...secret, clients: [...new Set([...secret.clients, clientId])] }))) !== undefined;
     },
