@@ -45,7 +45,7 @@ export interface Served {
   /** Files and sockets that it has open. */
   readonly openFiles: () => number;
   /** Runs something and says how far resident memory rose above where it began, in MB. */
-  readonly peak: (act: () => Promise<void>) => Promise<number>;
+  readonly peak: (act: () => Promise<unknown>) => Promise<number>;
   readonly isRunning: () => boolean;
   /** SIGKILL. */
   readonly kill: () => Promise<void>;
@@ -146,7 +146,7 @@ async function ask(child: ChildProcess): Promise<Held> {
 }
 
 /** Linux keeps the highest resident memory since it was last told to forget it. */
-async function peakOf(pid: number, act: () => Promise<void>): Promise<number> {
+async function peakOf(pid: number, act: () => Promise<unknown>): Promise<number> {
   const kilobytes = (name: string): number => Number(new RegExp(`^${name}:\\s*(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
   const before = kilobytes('VmRSS');
