@@ -50,10 +50,11 @@ export const killedWrites: Soak = {
   small: 2,
   run: (count) => closingAll(async (t) => {
     const ledgers: Ledger[] = [];
-    await times(Math.min(lanes, count), lanes, async (lane) => {
+    const side = count > lanes ? lanes : 1;
+    await times(side, side, async (lane) => {
       const installation = await install(t);
       ledgers.push(installation.ledger);
-      for (let round = lane; round < count; round += lanes) await writeAndKill(installation);
+      for (let round = lane; round < count; round += side) await writeAndKill(installation);
       await verifyAll(installation);
     });
     const sum = (of: (ledger: Ledger) => number): number => ledgers.reduce((all, ledger) => all + of(ledger), 0);

@@ -1,5 +1,6 @@
 /** B6: senders who never finish, while normal traffic goes on. */
 import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
 import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { connect, urlMode } from '../kit/mcp-client.ts';
@@ -8,6 +9,7 @@ import { startRecorder } from '../kit/recorder.ts';
 import { serve, until } from './served.ts';
 import { closingAll, percentile, took, type Soak } from './soak.ts';
 
+const betweenCallsMs = 2;
 const dripMs = 500;
 
 export const slowSenders: Soak = {
@@ -46,6 +48,8 @@ export const slowSenders: Soak = {
       calls.push(await took(async () => {
         assert.equal((await client.call('free')).message.result?.content?.[0]?.text, 'free');
       }));
+      // Ordinary traffic, not a flood: each call is a connection of its own, and their ports run out.
+      await pause(betweenCallsMs);
     }
     const closed = await attacks;
     await until('all their sockets are closed', () => served.openFiles() <= before + 1);
