@@ -67,10 +67,17 @@ export const bentRequest: fc.Arbitrary<BentRequest> = fc.tuple(message, damage, 
   body: Buffer.from(bend(whole), how),
 }));
 
-/** Whether any reader, however lenient, could take this for the call that must not go through. */
+/** Among the members of any `params`, past up to three levels of values. */
+const namesTool = /\bparams["']?:\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\bname["']?:["']?paid/;
+
+/**
+ * Whether any reader, however lenient, could take this for the call that must not go through: one that skips what
+ * is no JSON, reads keys without quotes, in any case, trimmed, or up to a NUL.
+ */
 export function couldBeTheCall({ body }: RecordedRequest): boolean {
-  const text = body.toString().replace(/\\u([\da-f]{4})/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
-  return /tools\\?\/call/i.test(text) && text.includes('paid');
+  const said = body.toString().replace(/\\u([\da-f]{4})/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
+  const bare = said.replace(/\0[^"']*/g, '').replace(/\s|\/\*\*\//g, '').toLowerCase().replaceAll('\u017f', 's');
+  return /\bmethod["']?:["']?tools\\?\/call/.test(bare) && namesTool.test(bare);
 }
 
 /** What may come back to them. */

@@ -55,7 +55,7 @@ export interface Served {
 /** Starts the proxy and waits until it is ready. It ends with the soak. */
 export async function serve(t: Closing, setup: Setup): Promise<Served> {
   const folder = setup.folder ?? temporaryFolder(t);
-  const [port, adminPort] = [await freePort(), await freePort()];
+  const [port, adminPort] = [await portOfOurOwn(), await portOfOurOwn()];
   const path = join(folder, 'elicitgate.yaml');
   writeFileSync(path, fileOf(setup, port, adminPort));
   const output = join(folder, 'output.log');
@@ -121,6 +121,17 @@ function fileOf({ upstream, key, file = '' }: Setup, port: number, adminPort: nu
   return [...missing.map(([, section]) => section), file].join('\n');
 }
 
+let lastPort = 20_000 + Math.floor(Math.random() * 5_000);
+
+/** Below those that the system gives to connections, of which there are so many here that one would take it before it is listened on. */
+async function portOfOurOwn(): Promise<number> {
+  for (;;) {
+    lastPort += 1;
+    const port = await freePort(lastPort).catch(() => undefined);
+    if (port !== undefined) return port;
+  }
+}
+
 function start(path: string, output: string): ChildProcess {
   const log = openSync(output, 'a');
   try {
@@ -134,7 +145,7 @@ function start(path: string, output: string): ChildProcess {
 
 async function ready(admin: string, isRunning: () => boolean, output: string): Promise<void> {
   await until('ready', async () => {
-    if (!isRunning()) throw new Error(`it ended at its start: ${readFileSync(output, 'utf8').slice(-2_000)}`);
+    if (!isRunning()) throw new Error(`it ended at its start: ${readFileSync(output, 'utf8').trimEnd().split('\n').at(-1) ?? ''}`);
     return fetch(`${admin}/readyz`).then(({ ok }) => ok, () => false);
   }, startsWithinMs);
 }
