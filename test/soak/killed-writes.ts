@@ -138,6 +138,7 @@ async function verifyAll(installation: Installation): Promise<void> {
     const served = await start(installation)(t);
     const people = [...installation.ledger.acknowledged.keys()];
     await times(people.length, 8, (index) => verify(installation, served, people[index] ?? ''));
+    assert.equal(installation.ledger.found.size, people.length);
   });
 }
 
