@@ -25,6 +25,7 @@ import { createUnheardCalls } from './gateway/unheard-calls.ts';
 import { createAddressGuard } from './identity/addressed.ts';
 import { cookieRules } from './identity/cookies.ts';
 import { createIdentity, identityOrigins, type Identity } from './identity/identity.ts';
+import { personKey } from './identity/principal.ts';
 import { openAudit } from './operate/audit.ts';
 import { createDrain } from './operate/drain.ts';
 import { createHealthServer } from './operate/health.ts';
@@ -118,9 +119,9 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
   const outbound = createOutbound({ namedOrigins: new Set(identityOrigins(config)), allow: config.outbound.allow });
   const identity = createIdentity({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, redirectUri: `${config.server.publicUrl.origin}${pagesBase(config)}/auth/callback` });
   const gateway = createGateway(foundation, server, audit, identity);
-  const pages = createPages(foundation, server, audit, identity, upstreams);
-  const endpoints = endpointsOf(config.server.publicUrl, [...upstreams.values()], config.identity.oauth?.audience);
   const css = styleSheet(config.pages.accent);
+  const pages = createPages(foundation, server, audit, identity, upstreams, css);
+  const endpoints = endpointsOf(config.server.publicUrl, [...upstreams.values()], config.identity.oauth?.audience);
   await server.register((child) => {
     registerGateway(child, gateway, endpoints, config.server.maxBody);
     if (identity.metadata !== undefined) registerResourceMetadata(child, endpoints, identity.metadata);
@@ -218,7 +219,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
   return {
     addressed: createAddressGuard(config.server),
     identify: identity.caller,
-    countCall: countCall === undefined ? undefined : (request, principal) => countCall(request, JSON.stringify([principal.issuer, principal.subject])),
+    countCall: countCall === undefined ? undefined : (request, principal) => countCall(request, personKey(principal)),
     sessions: createSessions(store, ring, config.vault.namespace, now),
     vault,
     scrubbers: createScrubbers(),
@@ -235,7 +236,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
   };
 }
 
-function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, upstreams: ReadonlyMap<string, ProtectedUpstream>): Pages {
+function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, upstreams: ReadonlyMap<string, ProtectedUpstream>, css: string): Pages {
   const { config, ring, vault, interactions, notices, log, now } = foundation;
   const { perUser, perAddress } = config.limits;
   const countPage = createCount(server, perAddress.pages);
@@ -259,8 +260,8 @@ function createPages(foundation: Foundation, server: FastifyInstance, audit: Pag
     log,
     now,
     countPage: (request) => countPage(request, request.ip),
-    countSubmission: (request, principal) => countSubmission(request, JSON.stringify([principal.issuer, principal.subject])),
-    frame: createFrame(config.pages, links, `${pagesBase(config)}${stylePath(styleSheet(config.pages.accent))}`),
+    countSubmission: (request, principal) => countSubmission(request, personKey(principal)),
+    frame: createFrame(config.pages, links, `${pagesBase(config)}${stylePath(css)}`),
     links,
     async renew({ interactionId: _interaction, elicitationId, ...attempt }: Ticket) {
       return (await interactions.begin(attempt, elicitationId)).ticketId;

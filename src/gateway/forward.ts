@@ -2,17 +2,18 @@
 import type { Reason } from '../errors.ts';
 import { personKey } from '../identity/principal.ts';
 import { describeError } from '../operate/log.ts';
-import { isObject } from '../protocol/json-rpc.ts';
 import { refuseBare, sendAnswer, type Answer } from './answer.ts';
 import type { Call, Step } from './call.ts';
 import { ClientStream } from './client-stream.ts';
 import type { Gateway } from './gateway.ts';
 import { initializePlan } from './handshake.ts';
 import { renderHeaders } from './inject.ts';
-import { askAgain, inspectEvents, isRejectedAnswer, isRejectedStatus, mustInspect, parse as parseMessage } from './rejection.ts';
+import { askAgain, inspectEvents, isRejectedAnswer, isRejectedStatus, mustInspect } from './rejection.ts';
 import { Relay, type AnswerHead, type RelayPlan } from './relay.ts';
 import { injectedHeaders } from './request-headers.ts';
+import { forgetSession } from './forget-session.ts';
 import { collect, discard, maxHeldBytes, passJson, streamEvents, type Sink } from './sinks.ts';
+import { isResponse, messageIn } from './upstream-messages.ts';
 
 const maxErrorBytes = 1024 * 1024;
 
@@ -52,9 +53,13 @@ function planFor(gateway: Gateway, call: Call): RelayPlan {
   if (message.kind !== 'request') {
     return { report, unheard, refuse: (reason) => { sendAnswer(reply, refuseBare(reason)); }, choose: (head) => chooseForNotification(gateway, call, head) };
   }
-  const refuse: RelayPlan['refuse'] = (reason) => { sendAnswer(reply, call.refuse(reason)); };
-  if (message.method === 'initialize') return initializePlan(gateway, call, { report, unheard, refuse, choose: (head) => chooseForRequest(gateway, call, message.idText, head) });
-  return { report, unheard, refuse, choose: (head) => chooseForRequest(gateway, call, message.idText, head) };
+  const plan: RelayPlan = {
+    report,
+    unheard,
+    refuse: (reason) => { sendAnswer(reply, call.refuse(reason)); },
+    choose: (head) => chooseForRequest(gateway, call, message.idText, head),
+  };
+  return message.method === 'initialize' ? initializePlan(gateway, call, plan) : plan;
 }
 
 function chooseForRequest(gateway: Gateway, call: Call, idText: string, head: AnswerHead): Sink {
@@ -75,7 +80,7 @@ function chooseForRequest(gateway: Gateway, call: Call, idText: string, head: An
 /** One whole JSON answer that was inspected: the question instead, when it says that a credential is bad. */
 function sendJson(gateway: Gateway, call: Call, head: AnswerHead, body: Buffer): void {
   const pass = { status: head.status, body: call.scrubber?.json(body) ?? body, headers: { 'content-type': head.contentType } };
-  const answer = parseMessage(body.toString());
+  const answer = messageIn(body.toString());
   if (answer !== undefined && isRejectedAnswer(call, answer)) answerRejected(gateway, call, pass);
   else sendAnswer(call.reply, pass);
 }
@@ -99,7 +104,10 @@ function chooseForError(gateway: Gateway, call: Call, head: AnswerHead): Sink {
     return discard(maxErrorBytes);
   }
   const isSessionGone = head.status === 404 && session?.upstreamSession !== undefined;
-  if (isSessionGone) endSession(gateway, call);
+  if (isSessionGone) {
+    gateway.streams.bySession.get(session.id)?.end();
+    forgetSession(gateway, call.upstream.config.name, session);
+  }
   // A login that the upstream wants is never the client's to answer.
   const isLogin = head.status === 401 || head.status === 403;
   const isPlainRefusal = call.idText === undefined && head.status >= 400 && head.status < 500 && !isLogin;
@@ -130,20 +138,7 @@ function chooseForNotification(gateway: Gateway, call: Call, head: AnswerHead): 
   return chooseForError(gateway, call, head);
 }
 
-/** An upstream that does not know the session any more ends ours, so that the client starts anew. */
-function endSession(gateway: Gateway, call: Call): void {
-  if (call.session === undefined) return;
-  gateway.streams.bySession.get(call.session.id)?.end();
-  gateway.sessions.end(call.session).catch((error: unknown) => {
-    gateway.log.warn({ upstream: call.upstream.config.name, reason: describeError(error) }, 'the end of a session could not be stored');
-  });
-}
-
 function isRpcAnswer(body: Buffer): boolean {
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return isObject(value) && value['jsonrpc'] === '2.0' && ('error' in value || 'result' in value);
-  } catch {
-    return false;
-  }
+  const message = messageIn(body.toString());
+  return message !== undefined && message['jsonrpc'] === '2.0' && isResponse(message);
 }

@@ -4,7 +4,6 @@
  * given only with a successful answer, and only where the upstream has sessions or the client may be
  * asked: for everyone else a sessionless upstream stays one.
  */
-import { createParser } from 'eventsource-parser';
 import { isObject, type JsonObject } from '../protocol/json-rpc.ts';
 import { displayName } from '../protocol/session-token.ts';
 import { EventSplitter } from '../protocol/sse.ts';
@@ -14,6 +13,7 @@ import { ClientStream } from './client-stream.ts';
 import type { ClientOverride, Gateway } from './gateway.ts';
 import type { AnswerHead, RelayPlan } from './relay.ts';
 import { collect, OversizedAnswer, streamEvents, type Sink } from './sinks.ts';
+import { isResponse, messageIn, messagesIn } from './upstream-messages.ts';
 
 const maxHandshakeBytes = 4 * 1024 * 1024;
 
@@ -32,7 +32,7 @@ function initializeJson(gateway: Gateway, call: Call, head: AnswerHead): Sink {
   return collect(
     maxHandshakeBytes,
     (body) => {
-      const headers = sessionHeader(gateway, call, head, parseObject(body.toString()));
+      const headers = sessionHeader(gateway, call, head, messageIn(body.toString()));
       sendAnswer(call.reply, { status: head.status, body: call.scrubber?.json(body) ?? body, headers: { ...headers, 'content-type': head.contentType } });
     },
     (reason) => { sendAnswer(call.reply, call.refuse(reason)); },
@@ -59,7 +59,7 @@ function initializeEvents(gateway: Gateway, call: Call, head: AnswerHead): Sink 
       const events = splitter.push(chunk);
       if (events === undefined) return true;
       held.push(events);
-      const result = resultIn(events);
+      const result = messagesIn(events).find(isResponse);
       if (result !== undefined) streaming = begin(result, Buffer.concat([...held, splitter.rest()]));
       return true;
     },
@@ -102,28 +102,6 @@ function declaredElicitation(capabilities: unknown): JsonObject | undefined {
 
 function treatmentOf(clients: readonly ClientOverride[], clientName: string | undefined): 'url' | 'text' | undefined {
   return clientName === undefined ? undefined : clients.find((client) => clientName.startsWith(client.name))?.treatAs;
-}
-
-/** The first response among some events. */
-function resultIn(events: Buffer): JsonObject | undefined {
-  let found: JsonObject | undefined;
-  const parser = createParser({
-    onEvent(event) {
-      const message = parseObject(event.data);
-      if (found === undefined && message !== undefined && ('result' in message || 'error' in message)) found = message;
-    },
-  });
-  parser.feed(events.toString());
-  return found;
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** What could not stand in a header is no version. */

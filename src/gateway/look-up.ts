@@ -3,7 +3,7 @@ import { UnavailableError } from '../errors.ts';
 import { describeError } from '../operate/log.ts';
 import { mayServe } from '../vault/secrets.ts';
 import type { Call, Step, StepResult } from './call.ts';
-import { decide as decideCall, type HeldCredential } from './decide.ts';
+import { decide as decideCall, type Decision, type HeldCredential } from './decide.ts';
 import type { Gateway } from './gateway.ts';
 import { matchRules } from './match.ts';
 import { secretSlot, type RequiredCredential } from './protected-upstream.ts';
@@ -83,10 +83,14 @@ async function loadInto(scrubber: PersonScrubber, gateway: Gateway, { principal,
 
 export function decide(gateway: Gateway): Step {
   return (call) => {
-    const { fallback } = call.upstream.config;
-    call.decision = decideCall(call.required, call.held, call.session?.takesUrls ?? false, fallback ?? gateway.fallback);
+    call.decision = decideWith(gateway, call, call.held);
     return undefined;
   };
+}
+
+/** What is to happen to a call of a person who has this of what it needs. */
+export function decideWith(gateway: Gateway, { required, session, upstream }: Call, held: readonly HeldCredential[]): Decision {
+  return decideCall(required, held, session?.takesUrls ?? false, upstream.config.fallback ?? gateway.fallback);
 }
 
 /** All from memory, or nothing: an ordinary call touches no disk. */

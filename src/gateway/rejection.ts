@@ -4,7 +4,6 @@
  * most a few times an hour for one secret; after that the upstream's own error passes, so an upstream that
  * refuses everything cannot keep people busy.
  */
-import { createParser } from 'eventsource-parser';
 import { UnavailableError } from '../errors.ts';
 import { describeError } from '../operate/log.ts';
 import { isObject, type JsonObject } from '../protocol/json-rpc.ts';
@@ -12,11 +11,12 @@ import { EventSplitter, messageEvent } from '../protocol/sse.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import type { ClientStream } from './client-stream.ts';
-import { decide } from './decide.ts';
 import { ask } from './elicit.ts';
 import type { Gateway } from './gateway.ts';
+import { decideWith } from './look-up.ts';
 import { secretSlot } from './protected-upstream.ts';
 import { maxHeldBytes, OversizedAnswer, type Sink } from './sinks.ts';
+import { messagesIn } from './upstream-messages.ts';
 
 const hourMs = 3_600_000;
 
@@ -48,9 +48,8 @@ export async function askAgain(gateway: Gateway, call: Call): Promise<Answer | u
     const outcomes = await Promise.all(call.held.map((held) => gateway.vault.reject(secretSlot(call.principal, held.credential), held.secret, { times: call.upstream.rejected.maxPerHour, withinMs: hourMs })));
     if (outcomes.includes('capped')) return undefined;
     recordRejected(gateway, call);
-    const { idText, required } = call;
-    const fallback = call.upstream.config.fallback ?? gateway.fallback;
-    const decision = decide(required, [], call.session?.takesUrls ?? false, fallback);
+    const { idText } = call;
+    const decision = decideWith(gateway, call, []);
     return decision.kind === 'elicit' && idText !== undefined ? await ask(gateway, call, decision, idText) : undefined;
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
@@ -80,6 +79,11 @@ export function inspectEvents(gateway: Gateway, call: Call, stream: ClientStream
       }
       stream.own(messageEvent(answer.body.toString()));
       isAnswered = true;
+    }).catch((error: unknown) => {
+      // Nobody awaits this: what it throws would end the process.
+      gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'a call failed inside the proxy');
+      isAnswered = true;
+      next.fail('unavailable');
     });
     return true;
   }
@@ -99,34 +103,13 @@ export function inspectEvents(gateway: Gateway, call: Call, stream: ClientStream
         next.end();
       };
       if (waiting === undefined) finish();
-      else void waiting.then(finish, () => { next.fail('unavailable'); });
+      else void waiting.then(finish);
     },
     fail(reason) {
       if (waiting === undefined) next.fail(reason);
-      else void waiting.then(() => { next.fail(reason); }, () => { next.fail('unavailable'); });
+      else void waiting.then(() => { next.fail(reason); });
     },
   };
-}
-
-function messagesIn(events: Buffer): JsonObject[] {
-  const found: JsonObject[] = [];
-  createParser({
-    onEvent(event) {
-      const message = parse(event.data);
-      if (message !== undefined) found.push(message);
-    },
-  }).feed(events.toString());
-  return found;
-}
-
-/** One JSON-RPC message; undefined when it is none. */
-export function parse(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function textOf(content: unknown): string {

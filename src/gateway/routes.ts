@@ -36,12 +36,9 @@ function postSteps(gateway: Gateway): readonly Step[] {
   ];
 }
 
-function getSteps(gateway: Gateway): readonly Step[] {
-  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), recordUse(gateway), openServerStream(gateway)];
-}
-
-function deleteSteps(gateway: Gateway): readonly Step[] {
-  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), recordUse(gateway), endSession(gateway)];
+/** GET and DELETE, which have no message. */
+function bareSteps(gateway: Gateway, last: Step): readonly Step[] {
+  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), recordUse(gateway), last];
 }
 
 const methods = 'POST, GET, DELETE, OPTIONS';
@@ -58,7 +55,7 @@ export function registerGateway(server: FastifyInstance, gateway: Gateway, endpo
   server.setErrorHandler((error: FastifyError, request, reply) => {
     answerError(gateway, error, request, reply);
   });
-  const steps = { POST: postSteps(gateway), GET: getSteps(gateway), DELETE: deleteSteps(gateway), OPTIONS: [isAddressed(gateway), () => optionsAnswer] };
+  const steps = { POST: postSteps(gateway), GET: bareSteps(gateway, openServerStream(gateway)), DELETE: bareSteps(gateway, endSession(gateway)), OPTIONS: [isAddressed(gateway), () => optionsAnswer] };
   for (const endpoint of endpoints) {
     for (const method of ['POST', 'GET', 'DELETE', 'OPTIONS'] as const) {
       server.route({ method, url: endpoint.path, bodyLimit: maxBodyBytes, exposeHeadRoute: false, handler: handlerOf(gateway, endpoint, steps[method]) });

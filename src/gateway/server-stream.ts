@@ -12,6 +12,7 @@ import { refuseBare, sendAnswer } from './answer.ts';
 import type { Call, Step } from './call.ts';
 import { ClientStream, eventStreamHeaders } from './client-stream.ts';
 import { AnswerBody, decoderFor, type BodyTaker } from './decode.ts';
+import { forgetSession } from './forget-session.ts';
 import { upstreamHeaders } from './forward.ts';
 import type { Gateway } from './gateway.ts';
 import { mediaOf } from './relay.ts';
@@ -190,11 +191,7 @@ export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
     this.#isUpstreamOver = true;
     const { session, reply } = this.#call;
     const isSessionGone = status === 404 && session?.upstreamSession !== undefined;
-    if (isSessionGone) {
-      this.#gateway.sessions.end(session).catch((error: unknown) => {
-        this.#gateway.log.warn({ reason: describeError(error) }, 'the end of a session could not be stored');
-      });
-    }
+    if (isSessionGone) forgetSession(this.#gateway, this.#call.upstream.config.name, session);
     const isOver = isSessionGone || passing.has(status);
     if (this.#client !== undefined && !isOver) return;
     if (this.#client === undefined) sendAnswer(reply, isSessionGone ? refuseBare('unknown-session') : isOver ? refuseBare('unreachable') : refuseBare('no-stream', { allow: 'POST' }));

@@ -65,9 +65,9 @@ async function takeKey(pages: Pages, visit: CheckedVisit, ticket: Ticket): Promi
 
 /** She lets one more client use what she stored: exactly what the page showed, or nothing. */
 async function takeConsent(pages: Pages, visit: CheckedVisit, ticket: Ticket): Promise<Page> {
-  const isThere = (await usable(pages, visit)) !== undefined;
-  if (!isThere || ticket.clientId === undefined) return entryPage(pages, visit, 200);
-  if (!(await pages.vault.agree(secretSlot(visit.visitor.principal, visit.asked.credential), ticket.clientId))) return entryPage(pages, visit, 200);
+  const isThere = ticket.clientId !== undefined && (await usable(pages, visit)) !== undefined;
+  const isAgreed = isThere && (await pages.vault.agree(secretSlot(visit.visitor.principal, visit.asked.credential), ticket.clientId));
+  if (!isAgreed) return entryPage(pages, visit, 200);
   record(pages, visit, 'consent');
   return complete(pages, visit, ticket);
 }
@@ -77,7 +77,8 @@ async function complete(pages: Pages, visit: CheckedVisit, ticket: Ticket): Prom
   const asked = (await pages.interactions.finish(ticket)) ?? [];
   await Promise.all(asked.map((ref) => pages.notices.leave(ref.sessionId, ref.elicitationId)));
   const continues = ticket.sessionId !== undefined && pages.notices.isListening(ticket.sessionId) ? 'by-itself' : 'say-continue';
-  return { status: 200, html: renderDone(frameOf(pages, visit), { title: titleOf(pages, visit), client: ticket.clientName, continues }) };
+  const frame = frameOf(pages, visit);
+  return { status: 200, html: renderDone(frame, { title: titleOf(visit, frame), client: ticket.clientName, continues }) };
 }
 
 /** What is stored and could be used now, by clients that she agreed to. */
@@ -92,7 +93,7 @@ function consentPage(pages: Pages, visit: CheckedVisit, clientId: string): Page 
   const html = renderConsent(frame, {
     ...formOf(pages, visit, frame),
     server: textIn(asked.upstream.title, frame.language),
-    title: titleOf(pages, visit),
+    title: titleOf(visit, frame),
     ...(opened.ticket.clientName === undefined ? {} : { client: opened.ticket.clientName }),
     clientId,
     storedFor: visitor.principal.name,
@@ -144,7 +145,7 @@ async function entryPage(pages: Pages, visit: CheckedVisit, status: number, { va
 
 function showEnded(pages: Pages, visit: CheckedVisit, kind: 'done' | 'expired'): Page {
   const frame = frameOf(pages, visit);
-  const title = titleOf(pages, visit);
+  const title = titleOf(visit, frame);
   if (kind === 'done') return { status: 200, html: renderAlreadyDone(frame, { title }) };
   return { status: 410, html: renderExpired(frame, { ...formOf(pages, visit, frame), title, canRenew: true }) };
 }
@@ -157,8 +158,8 @@ function frameOf(pages: Pages, visit: CheckedVisit): Frame {
   return pages.frame(visit.request, visit.visitor, `connect/${visit.ticketId}`);
 }
 
-function titleOf(pages: Pages, visit: CheckedVisit): string {
-  return textIn(visit.asked.credential.config.title, frameOf(pages, visit).language);
+function titleOf(visit: CheckedVisit, { language }: Frame): string {
+  return textIn(visit.asked.credential.config.title, language);
 }
 
 /** A browser that loads a page in advance has shown it to nobody. */

@@ -6,11 +6,11 @@ import { textIn } from '../config/text.ts';
 import type { Visitor } from '../identity/visitor.ts';
 import type { Frame } from './views.ts';
 import type { PageLinks, Pages } from './visit.ts';
-import { chooseLanguage, shippedLanguages, wordsIn } from './words.ts';
+import { chooseLanguage, wordsIn } from './words.ts';
 
 /** @param styleUrl the style sheet as browsers reach it */
 export function createFrame(pages: Config['pages'], links: PageLinks, styleUrl: string): Pages['frame'] {
-  const offered = pages.locales.filter((code) => shippedLanguages.includes(code));
+  const offered = pages.locales;
   const logoUrl = pages.logo === undefined ? undefined : `data:${pages.logo.mediaType};base64,${readFileSync(pages.logo.path, 'base64')}`;
   return (request: FastifyRequest, visitor?: Visitor, here?: string): Frame => {
     const { lang } = request.query as { readonly lang?: unknown };

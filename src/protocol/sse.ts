@@ -26,9 +26,14 @@ export class EventBoundary {
   }
 
   push(chunk: Uint8Array): void {
-    this.#tail = Buffer.concat([this.#tail, chunk.subarray(-3)]).subarray(-3);
+    this.#tail = tailAfter(this.#tail, chunk);
     this.#isBetween = endsEvent(this.#tail, this.#tail.length);
   }
+}
+
+/** As many of the last bytes as can tell whether an event has ended. */
+function tailAfter(tail: Buffer, chunk: Uint8Array): Buffer<ArrayBuffer> {
+  return Buffer.concat([tail, chunk.subarray(-3)]).subarray(-3);
 }
 
 /** Whether a blank line ends right before `end`: two line ends in a row, each LF, CR or CRLF. */
@@ -55,7 +60,7 @@ export class EventSplitter {
   /** Whole events, their closing blank line included, as one run of bytes; `undefined` when none has ended. */
   push(chunk: Buffer): Buffer | undefined {
     const cut = this.#lastBoundary(chunk);
-    this.#tail = Buffer.concat([this.#tail, chunk.subarray(-3)]).subarray(-3);
+    this.#tail = tailAfter(this.#tail, chunk);
     if (cut === 0) {
       this.#held.push(chunk);
       return undefined;
@@ -68,7 +73,7 @@ export class EventSplitter {
 
   /** Bytes that go on without being looked at; only where they end is remembered. */
   pass(chunk: Buffer): void {
-    this.#tail = Buffer.concat([this.#tail, chunk.subarray(-3)]).subarray(-3);
+    this.#tail = tailAfter(this.#tail, chunk);
   }
 
   /** What is left when the stream ends: an event that the upstream did not finish. */

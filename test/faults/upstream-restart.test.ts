@@ -1,27 +1,16 @@
 /** An upstream that is restarted while streams are open: a clear end for each, and the next call works (B4). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { fallsSilent } from '../kit/falls-silent.ts';
 import { key, keyCredential } from '../kit/gateway.ts';
 import { connect, provide, toolCall, urlMode } from '../kit/mcp-client.ts';
-import { callOf, mcpServer } from '../kit/mcp-server.ts';
+import { mcpServer } from '../kit/mcp-server.ts';
 import { startProxy } from '../kit/proxy.ts';
-import { sse, startRecorder, type Behaviour, type Recorder } from '../kit/recorder.ts';
-import { ask, listen, liveBody } from '../kit/streams.ts';
+import { startRecorder, type Recorder } from '../kit/recorder.ts';
+import { ask, listen } from '../kit/streams.ts';
 
 const restarts = 12;
 const errorWithinMs = 2_000;
-
-/** Answers calls of `free` with an event and then silence, and all else as a sessionless server. */
-function behaviour(): Behaviour {
-  const server = mcpServer({ sessions: false });
-  return (request) => {
-    if (request.method === 'GET') return sse(liveBody().body);
-    if (callOf(request)?.params?.name !== 'free') return server(request);
-    const live = liveBody();
-    live.write('id: 1\ndata: {"n":1}\n\n');
-    return sse(live.body);
-  };
-}
 
 function sockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
@@ -29,7 +18,7 @@ function sockets(): number {
 
 describe('an upstream that is restarted', { timeout: 60_000 }, () => {
   test('is an error within two seconds to every call under way, ends every stream, and is used again at once (B4)', async (t) => {
-    let upstream: Recorder = await startRecorder(behaviour());
+    let upstream: Recorder = await startRecorder(fallsSilent());
     t.after(() => upstream.close());
     const port = Number(new URL(upstream.url).port);
     const proxy = await startProxy(`${keyCredential}\nupstreams: { main: { url: "\${UPSTREAM}", rules: [{ tools: [paid], requires: [key] }] } }`, { env: { UPSTREAM: upstream.url } });
@@ -52,7 +41,7 @@ describe('an upstream that is restarted', { timeout: 60_000 }, () => {
       assert.ok(performance.now() - since < errorWithinMs);
       assert.equal((await stream.over).end, 'whole');
       assert.equal((await client.call('paid')).message.error?.code, 1502);
-      upstream = await startRecorder(behaviour(), port);
+      upstream = await startRecorder(fallsSilent(), port);
       assert.equal((await client.call('paid')).message.result?.content?.[0]?.text, 'paid');
       before ??= sockets();
     }

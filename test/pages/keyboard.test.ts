@@ -109,6 +109,8 @@ test('every input is found by its label and described by its hint and its proble
 
 test('after a problem the first field concerned has the focus, and the summary is an alert', { skip }, async () => {
   const { page, ask } = await openPage('entry-problems');
+  // The browser follows `autofocus` with the first frame that it draws, which may come after the load event.
+  await page.locator(':focus').waitFor();
   assert.deepEqual(await ask<Focused>('focused()'), { stop: 'input email', isSeen: true });
   assert.match((await page.getByRole('alert').textContent()) ?? '', /3 entries need another look/);
 });

@@ -1,26 +1,14 @@
 /** B4: the upstream goes away in mid-stream and comes back, again and again. */
 import assert from 'node:assert/strict';
+import { fallsSilent } from '../kit/falls-silent.ts';
 import { key } from '../kit/gateway.ts';
 import { connect, provide, toolCall, urlMode } from '../kit/mcp-client.ts';
-import { callOf, mcpServer } from '../kit/mcp-server.ts';
-import { sse, startRecorder, type Behaviour, type Recorder } from '../kit/recorder.ts';
-import { ask, listen, liveBody } from '../kit/streams.ts';
+import { startRecorder, type Recorder } from '../kit/recorder.ts';
+import { ask, listen } from '../kit/streams.ts';
 import { serve, until } from './served.ts';
 import { closingAll, took, type Soak } from './soak.ts';
 
 const callsInFlight = 3;
-
-/** Answers calls of `free` with an event and then silence, and all else as a sessionless server. */
-function behaviour(): Behaviour {
-  const server = mcpServer({ sessions: false });
-  return (request) => {
-    if (request.method === 'GET') return sse(liveBody().body);
-    if (callOf(request)?.params?.name !== 'free') return server(request);
-    const live = liveBody();
-    live.write('id: 1\ndata: {"n":1}\n\n');
-    return sse(live.body);
-  };
-}
 
 export const upstreamRestarts: Soak = {
   name: 'upstream-restarts',
@@ -29,7 +17,7 @@ export const upstreamRestarts: Soak = {
   full: 1_000,
   small: 6,
   run: (count) => closingAll(async (t) => {
-    let upstream: Recorder = await startRecorder(behaviour());
+    let upstream: Recorder = await startRecorder(fallsSilent());
     t.after(() => upstream.close());
     const port = Number(new URL(upstream.url).port);
     const served = await serve(t, { upstream: upstream.url });
@@ -51,7 +39,7 @@ export const upstreamRestarts: Soak = {
         assert.equal((await stream.over).end, 'whole');
       });
       assert.equal((await client.call('paid')).message.error?.code, 1502);
-      upstream = await startRecorder(behaviour(), port);
+      upstream = await startRecorder(fallsSilent(), port);
       const next = await took(async () => {
         assert.equal((await client.call('paid')).message.result?.content?.[0]?.text, 'paid');
       });
