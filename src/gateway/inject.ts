@@ -12,8 +12,11 @@ const rendered = new WeakMap<Secret, Map<HeldCredential['credential'], readonly 
  * Header list for upstream: name, value, name, value … Rendered once for each opened secret.
  * @throws Error when two credentials are put into one header
  */
-export function renderHeaders(held: readonly HeldCredential[]): string[] {
-  if (held.length > 1) mustNotMeet(held);
+export function renderHeaders(held: readonly HeldCredential[]): readonly string[] {
+  const [first] = held;
+  if (first === undefined) return [];
+  if (held.length === 1) return headersOf(first);
+  mustNotMeet(held);
   return held.flatMap((one) => [...headersOf(one)]);
 }
 

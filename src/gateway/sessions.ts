@@ -5,7 +5,7 @@
  * looks once for each session.
  */
 import { LRUCache } from 'lru-cache';
-import { personKey, type Principal } from '../identity/principal.ts';
+import { isSamePerson, type Principal } from '../identity/principal.ts';
 import type { SessionFacts } from '../protocol/session-token.ts';
 import type { Clock, Store } from '../stores/store.ts';
 import { randomId, type KeyRing } from '../vault/key-ring.ts';
@@ -25,28 +25,26 @@ export interface Session extends SessionFacts {
   readonly token: string;
 }
 
-
 const lifeMs = 30 * 24 * 3_600_000;
 const knownSessions = 20_000;
 
 export function createSessions(store: Store, ring: KeyRing, namespace: string, now: Clock): Sessions {
   const tombstones = createRecords<true>(store, ring, namespace, 'ended-session');
   const states = new LRUCache<string, 'live' | 'ended'>({ max: knownSessions });
-  const opened = new LRUCache<string, { readonly session: Session; readonly owner: string }>({ max: knownSessions });
+  const opened = new LRUCache<string, { readonly session: Session; readonly upstream: string; readonly principal: Principal }>({ max: knownSessions });
   const identity = (principal: Principal, upstream: string): string[] => [namespace, upstream, principal.issuer, principal.subject, principal.clientId ?? ''];
   const recordId = (session: Session) => ({ owner: [session.id], item: [] });
 
   function unseal(token: string, principal: Principal, upstream: string): Session | undefined {
-    const owner = `${upstream} ${personKey(principal)}${principal.clientId ?? ''}`;
     const known = opened.get(token);
-    if (known !== undefined) return known.owner === owner ? known.session : undefined;
+    if (known !== undefined) return known.upstream === upstream && isSameCaller(known.principal, principal) ? known.session : undefined;
     const sealed = Buffer.from(token, 'base64url');
     // base64url has several spellings of the same bytes; only the one that was issued is a session.
     const plaintext = sealed.toString('base64url') === token ? ring.open('session', identity(principal, upstream), sealed) : undefined;
     if (plaintext === undefined) return undefined;
     // Sealed by `issue` under this installation's keys: the tag is the check of its shape.
     const session = { ...(JSON.parse(plaintext.toString()) as SessionFacts), token };
-    opened.set(token, { session, owner });
+    opened.set(token, { session, upstream, principal });
     return session;
   }
   async function lookUp(session: Session): Promise<boolean> {
@@ -74,4 +72,9 @@ export function createSessions(store: Store, ring: KeyRing, namespace: string, n
       await tombstones.put(recordId(session), true, Math.max(1, session.expiresAt - now()));
     },
   };
+}
+
+/** The same person through the same client. */
+function isSameCaller(a: Principal, b: Principal): boolean {
+  return a === b || (isSamePerson(a, b) && a.clientId === b.clientId);
 }

@@ -1,7 +1,8 @@
 /**
  * The audit trail: one JSON line for each thing that happened to a person's credential. With
  * `audit.required` a line is on its way to the disk before anything is injected, and a line that cannot
- * be written stops the call. A line never holds a secret or a link.
+ * be written stops the call; otherwise the uses in one turn of the event loop leave together. A line
+ * never holds a secret or a link.
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -62,22 +63,39 @@ interface Writer {
  */
 export function openAudit(settings: AuditSettings, stdout: (line: string) => void, now: Clock, failed: (error: unknown) => void): Audit {
   const writers = settings.to.map((target): Writer => (target.kind === 'stdout' ? { write: stdout, close: () => undefined } : openFile(target.path)));
-  function write(line: string): void {
+  let waiting = '';
+  function write(lines: string): void {
     for (const writer of writers) {
       try {
-        writer.write(line);
+        writer.write(lines);
       } catch (cause) {
         if (settings.required) throw new UnavailableError('the audit trail cannot be written', { cause });
         failed(cause);
       }
     }
   }
+  function flush(): void {
+    const lines = waiting;
+    waiting = '';
+    if (lines !== '') write(lines);
+  }
+  /** Every call has a use, so these are many. */
+  function writeSoon(line: string): void {
+    if (waiting === '') setImmediate(flush);
+    waiting += line;
+  }
+  function writeNow(line: string): void {
+    flush();
+    write(line);
+  }
   return {
     record(event, { principal, ...facts }) {
       const { issuer, subject, clientId } = principal;
-      write(`${JSON.stringify({ time: new Date(now()).toISOString(), audit: event, issuer, subject, clientId, ...facts })}\n`);
+      const add = event === 'used' && !settings.required ? writeSoon : writeNow;
+      add(`${JSON.stringify({ time: new Date(now()).toISOString(), audit: event, issuer, subject, clientId, ...facts })}\n`);
     },
     close() {
+      flush();
       for (const writer of writers) writer.close();
     },
   };

@@ -23,6 +23,7 @@ const paramsKeys = reservedKeys(['name', 'uri', 'arguments', '_meta', 'ref', 'ta
 /** Values that are read at any depth. */
 const readThroughout = new Set(['arguments', 'capabilities', 'clientInfo']);
 const noKeys = reservedKeys([]);
+const code = { quote: 0x22, comma: 0x2c, colon: 0x3a, openBracket: 0x5b, backslash: 0x5c, closeBracket: 0x5d, openBrace: 0x7b, closeBrace: 0x7d } as const;
 /** Means something to some parsers wherever it stands, and to nobody who is honest. */
 const poisonous = '__proto__';
 
@@ -52,7 +53,7 @@ function scanObject(
 ): boolean {
   const seen = new Set<string>();
   let at = skipSpace(text, start + 1);
-  while (text[at] === '"') {
+  while (text.charCodeAt(at) === code.quote) {
     const keyEnd = endOfString(text, at);
     const key = decodeKey(text, at, keyEnd);
     if (key === poisonous || seen.has(key) || (!reserved.exact.has(key) && reserved.folded.has(fold(key)))) return false;
@@ -61,7 +62,7 @@ function scanObject(
     const valueEnd = endOfValue(text, valueStart);
     if (!visit(key, valueStart, valueEnd)) return false;
     at = skipSpace(text, valueEnd);
-    if (text[at] === ',') at = skipSpace(text, at + 1);
+    if (text.charCodeAt(at) === code.comma) at = skipSpace(text, at + 1);
   }
   return true;
 }
@@ -72,12 +73,12 @@ function hasUniqueKeysThroughout(text: string, start: number): boolean {
   const open: (Set<string> | undefined)[] = [];
   let at = start;
   do {
-    const c = text[at];
-    if (c === '"') {
+    const c = text.charCodeAt(at);
+    if (c === code.quote) {
       const end = endOfString(text, at);
-      const keys = open.at(-1);
+      const keys = open[open.length - 1];
       const next = skipSpace(text, end);
-      if (keys !== undefined && text[next] === ':') {
+      if (keys !== undefined && text.charCodeAt(next) === code.colon) {
         const key = decodeKey(text, at, end);
         if (key === poisonous || keys.has(key)) return false;
         keys.add(key);
@@ -85,35 +86,38 @@ function hasUniqueKeysThroughout(text: string, start: number): boolean {
       at = next;
       continue;
     }
-    if (c === '{') open.push(new Set());
-    else if (c === '[') open.push(undefined);
-    else if (c === '}' || c === ']') open.pop();
+    if (c === code.openBrace) open.push(new Set());
+    else if (c === code.openBracket) open.push(undefined);
+    else if (c === code.closeBrace || c === code.closeBracket) open.pop();
     at += 1;
   } while (open.length > 0 && at < text.length);
   return true;
 }
 
 function endOfValue(text: string, start: number): number {
-  const c = text[start];
-  if (c === '"') return endOfString(text, start);
-  if (c !== '{' && c !== '[') {
-    let at = start;
-    while (at < text.length && !',}]'.includes(text[at] ?? ',')) at += 1;
+  const first = text.charCodeAt(start);
+  if (first === code.quote) return endOfString(text, start);
+  let at = start;
+  if (first !== code.openBrace && first !== code.openBracket) {
+    while (at < text.length && !endsScalar(text.charCodeAt(at))) at += 1;
     return at;
   }
   let depth = 0;
-  let at = start;
   do {
-    const character = text[at];
-    if (character === '"') {
+    const c = text.charCodeAt(at);
+    if (c === code.quote) {
       at = endOfString(text, at);
       continue;
     }
-    if (character === '{' || character === '[') depth += 1;
-    else if (character === '}' || character === ']') depth -= 1;
+    if (c === code.openBrace || c === code.openBracket) depth += 1;
+    else if (c === code.closeBrace || c === code.closeBracket) depth -= 1;
     at += 1;
   } while (depth > 0 && at < text.length);
   return at;
+}
+
+function endsScalar(c: number): boolean {
+  return c === code.comma || c === code.closeBrace || c === code.closeBracket;
 }
 
 /** Index after the closing quote of the string that opens at `start`; the text's end where it does not close. */
@@ -125,7 +129,7 @@ export function endOfString(text: string, start: number): number {
 
 function isEscaped(text: string, at: number): boolean {
   let backslashes = 0;
-  while (text[at - 1 - backslashes] === '\\') backslashes += 1;
+  while (text.charCodeAt(at - 1 - backslashes) === code.backslash) backslashes += 1;
   return backslashes % 2 === 1;
 }
 
@@ -165,14 +169,14 @@ export function isUnwieldy(text: string, deepest: number, mostMembers: number): 
   const around: number[] = [];
   let at = 0;
   while (at < text.length) {
-    const c = text[at];
-    if (c === ',') commas += 1;
-    else if (c === '{' || c === '[') {
+    const c = text.charCodeAt(at);
+    if (c === code.comma) commas += 1;
+    else if (c === code.openBrace || c === code.openBracket) {
       around.push(commas);
-      commas = c === '{' ? 0 : -Infinity;
-    } else if (c === '}' || c === ']') commas = around.pop() ?? 0;
+      commas = c === code.openBrace ? 0 : -Infinity;
+    } else if (c === code.closeBrace || c === code.closeBracket) commas = around.pop() ?? 0;
     if (around.length > deepest || commas >= mostMembers) return true;
-    at = c === '"' ? endOfString(text, at) : at + 1;
+    at = c === code.quote ? endOfString(text, at) : at + 1;
   }
   return false;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { UnavailableError } from '../../src/errors.ts';
-import { openAudit, type AuditFacts, type AuditSettings } from '../../src/operate/audit.ts';
+import { openAudit, type AuditEvent, type AuditFacts, type AuditSettings } from '../../src/operate/audit.ts';
 
 const time = Date.UTC(2026, 10, 30, 12, 0, 0, 7);
 let folder: string;
@@ -22,6 +22,15 @@ afterEach(() => {
 const stdoutOnly: AuditSettings = { to: [{ kind: 'stdout' }], required: false };
 const noStdout = (): void => assert.fail('nothing goes to standard output');
 const neverFails = (error: unknown): void => { assert.fail(String(error)); };
+/** What one event leaves on standard output. */
+function linesOf(event: AuditEvent, about: AuditFacts): readonly string[] {
+  const lines: string[] = [];
+  const audit = openAudit(stdoutOnly, (line) => lines.push(line), () => time, neverFails);
+  audit.record(event, about);
+  audit.close();
+  return lines;
+}
+
 const facts: AuditFacts = {
   principal: { issuer: 'https://id.example.com', subject: 'ada', clientId: 'client-1' },
   upstream: 'main',
@@ -32,23 +41,19 @@ const facts: AuditFacts = {
 };
 
 test('an event is one JSON line with its time, what happened, to whom and where', () => {
-  const lines: string[] = [];
-  openAudit(stdoutOnly, (line) => lines.push(line), () => time, neverFails).record('asked', facts);
-  assert.deepEqual(lines, [
+  assert.deepEqual(linesOf('asked', facts), [
     '{"time":"2026-11-30T12:00:00.007Z","audit":"asked","issuer":"https://id.example.com","subject":"ada","clientId":"client-1","upstream":"main","credential":"github","tool":"get_me","clientName":"Editor","rung":"url-error"}\n',
   ]);
 });
 
 test('what is not known is left out, and of a person only who she is', () => {
-  const lines: string[] = [];
   const person = { issuer: 'local', subject: 'me', name: 'Me', token: 'canary' };
-  openAudit(stdoutOnly, (line) => lines.push(line), () => time, neverFails).record('stored', { principal: person, upstream: 'main', credential: 'github', tool: undefined, outcome: 'accepted' });
+  const lines = linesOf('stored', { principal: person, upstream: 'main', credential: 'github', tool: undefined, outcome: 'accepted' });
   assert.deepEqual(lines, ['{"time":"2026-11-30T12:00:00.007Z","audit":"stored","issuer":"local","subject":"me","upstream":"main","credential":"github","outcome":"accepted"}\n']);
 });
 
 test('whatever a client calls itself or its tools, an event stays one line', () => {
-  const lines: string[] = [];
-  openAudit(stdoutOnly, (line) => lines.push(line), () => time, neverFails).record('asked', { ...facts, tool: 'a\r\n{"audit":"used"}', clientName: '"\u0000\u001b[31m' });
+  const lines = linesOf('asked', { ...facts, tool: 'a\r\n{"audit":"used"}', clientName: '"\u0000\u001b[31m' });
   assert.equal(lines.length, 1);
   assert.equal(lines[0]?.split(/[\r\n]/).length, 2);
   assert.equal((JSON.parse(lines[0] ?? '') as { tool: string }).tool, 'a\r\n{"audit":"used"}');
@@ -78,6 +83,20 @@ test('each of several targets gets every line', () => {
   assert.deepEqual(lines, [readFileSync(path, 'utf8')]);
 });
 
+test('uses that need not be written leave together at the end of a turn, or with the next event of another kind', async () => {
+  const written: string[] = [];
+  const audit = openAudit(stdoutOnly, (lines) => written.push(lines), () => time, neverFails);
+  const lengths = (): number[] => written.map((lines) => lines.trimEnd().split('\n').length);
+  audit.record('used', facts);
+  audit.record('used', facts);
+  assert.deepEqual(lengths(), []);
+  await new Promise(setImmediate);
+  assert.deepEqual(lengths(), [2]);
+  audit.record('used', facts);
+  audit.record('rejected', facts);
+  assert.deepEqual(lengths(), [2, 1, 1]);
+});
+
 test('a line that must be written and cannot be stops what it is about', { skip: !existsSync('/dev/full') && 'needs /dev/full' }, () => {
   const brokenPipe = (): never => { throw Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }); };
   for (const [to, stdout] of [[[{ kind: 'file', path: '/dev/full' }], noStdout], [[{ kind: 'stdout' }], brokenPipe]] as const) {
@@ -91,6 +110,7 @@ test('a line that need not be written is reported when it cannot be, and the oth
   const failures: unknown[] = [];
   const audit = openAudit({ to: [{ kind: 'file', path: '/dev/full' }, { kind: 'stdout' }], required: false }, (line) => lines.push(line), () => time, (error) => failures.push(error));
   audit.record('used', facts);
+  audit.close();
   assert.equal(lines.length, 1);
   assert.equal(failures.length, 1);
 });
