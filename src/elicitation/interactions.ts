@@ -17,6 +17,7 @@ export interface Subject {
   readonly subject: string;
   /** Absent for a credential that all upstreams share. */
   readonly place: string | undefined;
+  /** Its name; where any one of several would do, their sorted names joined by `|`. */
   readonly credential: string;
 }
 
