@@ -32,6 +32,7 @@ import { createHealthServer } from './operate/health.ts';
 import { createCount } from './operate/limits.ts';
 import { createLog, describeError, type Log } from './operate/log.ts';
 import { createFrame } from './pages/frame.ts';
+import { questionsOf } from './pages/questions.ts';
 import { registerPages, stylePath } from './pages/routes.ts';
 import { styleSheet } from './pages/style-sheet.ts';
 import type { PageLinks, Pages } from './pages/visit.ts';
@@ -245,12 +246,7 @@ function createPages(foundation: Foundation, server: FastifyInstance, audit: Pag
   return {
     addressed: createAddressGuard(config.server),
     identify: identity.visitor,
-    all: [...upstreams.values()].flatMap(({ config: upstream, credentials }) => credentials.map((credential) => ({ upstream, credential }))),
-    find(name, credentialName) {
-      const upstream = upstreams.get(name);
-      const credential = upstream?.credentials.find((one) => one.config.name === credentialName);
-      return upstream === undefined || credential === undefined ? undefined : { upstream: upstream.config, credential };
-    },
+    ...questionsOf(upstreams),
     interactions,
     notices,
     vault,

@@ -1,6 +1,7 @@
 /** Where secrets are put: headers that may be set, fields that exist, and targets that the upstream has. */
 import { canonicalHeader, isConnectionHeader, isRelayHeader } from './headers.ts';
 import { nearest, type Path } from './problem.ts';
+import { namesIn } from './requirement.ts';
 import type { Meaning, Report, Sections } from './sections.ts';
 import type { Template } from './template.ts';
 
@@ -102,24 +103,6 @@ function checkReach(path: Path, name: string, upstream: Upstream, { sections, is
       `an entry in credentials.${required}.inject: ${targets.join(', ')} (${upstream.transport})`,
     );
   }
-}
-
-/** @returns the credentials that a list of requirements names */
-export function namesIn(requires: Upstream['rules'][number]['requires']): readonly string[] {
-  return requires.flatMap(alternatives).map(({ name }) => name);
-}
-
-interface Alternative {
-  readonly name: string;
-  /** Where the name stands, below the requirement. */
-  readonly at: Path;
-}
-
-/** @returns the credentials any one of which meets the requirement */
-export function alternatives(requirement: Upstream['rules'][number]['requires'][number]): readonly Alternative[] {
-  if (typeof requirement === 'string') return [{ name: requirement, at: [] }];
-  if ('anyOf' in requirement) return requirement.anyOf.map((name, index) => ({ name, at: ['anyOf', index] }));
-  return [{ name: requirement.credential, at: ['credential'] }];
 }
 
 function hasAny(map: Readonly<Record<string, unknown>>): boolean {

@@ -2,11 +2,12 @@
  * `upstreams`: each at a path of its own, rules that name what exists, client headers that may pass,
  * and processes that do not share people's secrets.
  */
-import { alternatives, own, suggestion } from './check-injection.ts';
+import { own, suggestion } from './check-injection.ts';
 import { upstreamPath } from './defaults.ts';
 import { mayOverlap } from './globs.ts';
 import { canonicalHeader, isRelayHeader } from './headers.ts';
 import type { Path } from './problem.ts';
+import { alternatives } from './requirement.ts';
 import type { Meaning, Report, Sections } from './sections.ts';
 
 type Credentials = NonNullable<Sections['credentials']>;

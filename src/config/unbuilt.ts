@@ -39,7 +39,6 @@ export const unbuiltRows: readonly Row[] = [
   { where: 'upstreams.*.rules.*.prompts', instead: 'tools' },
   { where: 'upstreams.*.rules.*.when' },
   { where: 'upstreams.*.rules.*.unless' },
-  { where: 'upstreams.*.rules.*.requires.*.anyOf', instead: 'the name of a credential' },
   { where: 'upstreams.*.rules.*.requires.*.scopes', instead: 'the name of a credential' },
   { where: 'outbound.ca' },
   { where: 'outbound.proxy' },

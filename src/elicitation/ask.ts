@@ -10,7 +10,8 @@ import type { Interactions } from './interactions.ts';
 /** What is missing, as far as words need it. */
 export interface MissingCredential {
   readonly name: string;
-  readonly title: Text;
+  /** Of each credential that would do. */
+  readonly titles: readonly Text[];
   readonly place: string | undefined;
 }
 
@@ -36,11 +37,12 @@ export function createAsk(interactions: Interactions, connectUrl: (ticketId: str
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(principal.clientId === undefined ? {} : { clientId: principal.clientId }),
     });
-    return { elicitationId, url: connectUrl(ticketId), message: wording(upstream.title, missing.title, tool) };
+    return { elicitationId, url: connectUrl(ticketId), message: wording(upstream.title, missing.titles, tool) };
   };
 }
 
-function wording(server: Text, credential: Text, tool: string | undefined): string {
+function wording(server: Text, credentials: readonly Text[], tool: string | undefined): string {
   const purpose = tool === undefined ? '' : ` to run “${tool}”`;
-  return `${textIn(server, 'en')} needs your ${textIn(credential, 'en')} credential${purpose}. Open the page to give it; neither the assistant nor this client sees it.`;
+  const either = credentials.map((title) => textIn(title, 'en')).join(' or ');
+  return `${textIn(server, 'en')} needs your ${either} credential${purpose}. Open the page to give it; neither the assistant nor this client sees it.`;
 }

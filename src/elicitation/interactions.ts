@@ -17,6 +17,7 @@ export interface Subject {
   readonly subject: string;
   /** Absent for a credential that all upstreams share. */
   readonly place: string | undefined;
+  /** Its name; where any one of several would do, their sorted names joined by `|`. */
   readonly credential: string;
 }
 
@@ -76,6 +77,8 @@ export interface Interactions {
   visit(ticket: Ticket): Promise<boolean>;
   /** Ends the question. @returns the sessions to tell, or undefined when it was not open any more */
   finish(ticket: Ticket): Promise<readonly Required<TicketRef>[] | undefined>;
+  /** Ends the question that is open for this subject, if one is. @returns as `finish` */
+  settle(subject: Subject): Promise<readonly Required<TicketRef>[] | undefined>;
 }
 
 const newestTickets = 32;
@@ -156,10 +159,17 @@ export function createInteractions(store: Store, ring: KeyRing, namespace: strin
       return (await move(interactions, ticket, 'visited', (one) => one.state === 'open' && isOpen(one), remainingMs)) !== undefined;
     },
     async finish(ticket) {
-      const done = await move(interactions, ticket, 'done', isOpen, remainingMs);
-      return done?.tickets.flatMap((ref) => (ref.sessionId === undefined ? [] : [{ ...ref, sessionId: ref.sessionId }]));
+      return toTell(await move(interactions, ticket, 'done', isOpen, remainingMs));
+    },
+    async settle(subject) {
+      const open = (await interactions.get(interactionId(subject)))?.value;
+      return open === undefined ? undefined : toTell(await move(interactions, { subject, interactionId: open.id }, 'done', isOpen, remainingMs));
     },
   };
+}
+
+function toTell(done: Interaction | undefined): readonly Required<TicketRef>[] | undefined {
+  return done?.tickets.flatMap((ref) => (ref.sessionId === undefined ? [] : [{ ...ref, sessionId: ref.sessionId }]));
 }
 
 /** A link takes the place of the one that it renews. @returns newest last */
@@ -175,7 +185,7 @@ function withNewest(before: readonly TicketRef[], refs: readonly TicketRef[]): r
 /** One atomic step of a ticket's interaction, if it is still in a state that allows it. */
 async function move(
   interactions: Records<Interaction>,
-  ticket: Ticket,
+  ticket: Pick<Ticket, 'subject' | 'interactionId'>,
   state: Interaction['state'],
   isAllowed: (interaction: Interaction) => boolean,
   ttlMs: (interaction: Interaction) => number,

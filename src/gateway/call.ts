@@ -12,7 +12,7 @@ import type { Reason } from '../errors.ts';
 import type { Decision, HeldCredential } from './decide.ts';
 import type { Endpoint } from './endpoint.ts';
 import { toolOf } from './match.ts';
-import type { ProtectedUpstream, RequiredCredential } from './protected-upstream.ts';
+import type { ProtectedUpstream, Requirement } from './protected-upstream.ts';
 import type { PersonScrubber } from './scrubbers.ts';
 import type { Session } from './sessions.ts';
 
@@ -28,7 +28,8 @@ export class Call {
   session: Session | undefined;
   /** The store could not say whether the session was ended: what a rule protects must not go on. */
   isSessionUncertain = false;
-  required: readonly RequiredCredential[] = [];
+  required: readonly Requirement[] = [];
+  /** What goes along: of each requirement one credential that the person has. */
   held: readonly HeldCredential[] = [];
   decision: Decision = { kind: 'pass' };
   scrubber: PersonScrubber | undefined;

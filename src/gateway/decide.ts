@@ -1,6 +1,6 @@
 /** What happens to a call, once it is known what it needs and what is there: a pure decision. */
 import type { Secret } from '../vault/secrets.ts';
-import type { RequiredCredential } from './protected-upstream.ts';
+import type { RequiredCredential, Requirement } from './protected-upstream.ts';
 
 export interface HeldCredential {
   readonly credential: RequiredCredential;
@@ -13,20 +13,37 @@ export type Rung = 'url-error' | 'text' | 'refuse';
 export type Decision =
   | { readonly kind: 'pass' }
   | { readonly kind: 'inject'; readonly held: readonly HeldCredential[] }
-  | { readonly kind: 'elicit'; readonly missing: readonly RequiredCredential[]; readonly rung: Rung };
+  | { readonly kind: 'elicit'; readonly missing: readonly Requirement[]; readonly rung: Rung };
 
 /**
  * @param required what rules ask for
- * @param held what the person has of it, and with `attach: always` of everything
+ * @param held what goes along: what the person has of it, and with `attach: always` of everything
  * @param takesUrls the client declared URL elicitation, or the file says so
  */
 export function decide(
-  required: readonly RequiredCredential[],
+  required: readonly Requirement[],
   held: readonly HeldCredential[],
   takesUrls: boolean,
   fallback: 'text' | 'refuse',
 ): Decision {
-  const missing = required.filter((credential) => !held.some((one) => one.credential === credential));
-  if (missing.length > 0) return { kind: 'elicit', missing, rung: takesUrls ? 'url-error' : fallback };
+  const missing = required.filter(({ anyOf }) => !held.some(({ credential }) => anyOf.includes(credential)));
+  if (missing.length > 0) return { kind: 'elicit', missing: withoutImplied(missing), rung: takesUrls ? 'url-error' : fallback };
   return held.length > 0 ? { kind: 'inject', held } : { kind: 'pass' };
+}
+
+/** A choice is no question of its own where one of its credentials is asked for anyway. */
+function withoutImplied(missing: readonly Requirement[]): readonly Requirement[] {
+  return missing.filter(({ anyOf }) => !missing.some((other) => other.anyOf.length < anyOf.length && other.anyOf.every((credential) => anyOf.includes(credential))));
+}
+
+/** Of a choice only one goes along: one that goes along anyway, or else the first in the order of the file. */
+export function choose(required: readonly Requirement[], found: readonly HeldCredential[]): readonly HeldCredential[] {
+  const chosen = new Set<HeldCredential>();
+  // What leaves no choice comes first.
+  for (const { anyOf } of [...required].sort((a, b) => a.anyOf.length - b.anyOf.length)) {
+    const there = anyOf.flatMap((credential) => found.find((one) => one.credential === credential) ?? []);
+    const [first] = there;
+    if (first !== undefined && !there.some((one) => chosen.has(one))) chosen.add(first);
+  }
+  return found.filter((one) => chosen.has(one));
 }

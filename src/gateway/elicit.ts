@@ -1,4 +1,4 @@
-/** The step that asks: one question for each missing credential, in the form that this client can take. */
+/** The step that asks: one question for each missing requirement, in the form that this client can take. */
 import { textIn } from '../config/text.ts';
 import { UnavailableError } from '../errors.ts';
 import { describeError } from '../operate/log.ts';
@@ -7,7 +7,7 @@ import type { Answer } from './answer.ts';
 import type { Call, Step } from './call.ts';
 import type { Decision, Rung } from './decide.ts';
 import type { Gateway } from './gateway.ts';
-import type { RequiredCredential } from './protected-upstream.ts';
+import { questionName, questionPlace, type Requirement } from './protected-upstream.ts';
 
 export function elicit(gateway: Gateway): Step {
   return (call) => {
@@ -20,9 +20,10 @@ export function elicit(gateway: Gateway): Step {
 /** Puts the questions for what is missing. @returns the answer to the call */
 export async function ask(gateway: Gateway, call: Call, { missing, rung }: Extract<Decision, { kind: 'elicit' }>, idText: string): Promise<Answer> {
   try {
-    const questions = rung === 'refuse' ? [] : await Promise.all(missing.map((credential) => put(gateway, call, credential)));
-    recordAsked(gateway, call, missing, rung);
-    return answerBy(rung, idText, questions, missing);
+    const distinct = [...new Map(missing.map((requirement) => [questionName(requirement), requirement])).values()];
+    const questions = rung === 'refuse' ? [] : await Promise.all(distinct.map((requirement) => put(gateway, call, requirement)));
+    recordAsked(gateway, call, distinct, rung);
+    return answerBy(rung, idText, questions, distinct);
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
     gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'a question could not be put');
@@ -30,7 +31,7 @@ export async function ask(gateway: Gateway, call: Call, { missing, rung }: Extra
   }
 }
 
-function put(gateway: Gateway, call: Call, credential: RequiredCredential): Promise<Question> {
+function put(gateway: Gateway, call: Call, requirement: Requirement): Promise<Question> {
   const { principal, upstream, session, tool } = call;
   const asking = {
     principal,
@@ -40,25 +41,25 @@ function put(gateway: Gateway, call: Call, credential: RequiredCredential): Prom
     // Only a client that was given an elicitation id may hear of its end.
     ...(session?.takesUrls === true ? { sessionId: session.id } : {}),
   };
-  return gateway.ask(asking, { name: credential.config.name, title: credential.config.title, place: credential.place });
+  return gateway.ask(asking, { name: questionName(requirement), titles: requirement.anyOf.map(({ config }) => config.title), place: questionPlace(requirement) });
 }
 
-function answerBy(rung: Rung, idText: string, questions: readonly Question[], missing: readonly RequiredCredential[]): Answer {
+function answerBy(rung: Rung, idText: string, questions: readonly Question[], missing: readonly Requirement[]): Answer {
   switch (rung) {
     case 'url-error':
       return { status: 200, body: urlErrorAnswer(idText, questions) };
     case 'text':
       return { status: 200, body: textAnswer(idText, questions) };
     case 'refuse':
-      return { status: 200, body: refusalAnswer(idText, missing.map((credential) => textIn(credential.config.title, 'en'))) };
+      return { status: 200, body: refusalAnswer(idText, missing.map(({ anyOf }) => anyOf.map(({ config }) => textIn(config.title, 'en')).join(' or '))) };
   }
 }
 
-function recordAsked(gateway: Gateway, call: Call, missing: readonly RequiredCredential[], rung: Rung): void {
+function recordAsked(gateway: Gateway, call: Call, missing: readonly Requirement[], rung: Rung): void {
   const { principal, session, tool } = call;
   const upstream = call.upstream.config.name;
-  for (const credential of missing) {
-    gateway.audit.record('asked', { principal, upstream, credential: credential.config.name, tool, clientName: session?.clientName, rung });
+  for (const requirement of missing) {
+    gateway.audit.record('asked', { principal, upstream, credential: questionName(requirement), tool, clientName: session?.clientName, rung });
   }
-  gateway.log.info({ upstream, tool, rung, missing: missing.map((credential) => credential.config.name), client: session?.clientName }, 'asked for a credential');
+  gateway.log.info({ upstream, tool, rung, missing: missing.map(questionName), client: session?.clientName }, 'asked for a credential');
 }

@@ -3,7 +3,7 @@ import { UnavailableError } from '../errors.ts';
 import { describeError } from '../operate/log.ts';
 import { mayServe } from '../vault/secrets.ts';
 import type { Call, Step, StepResult } from './call.ts';
-import { decide as decideCall, type Decision, type HeldCredential } from './decide.ts';
+import { choose, decide as decideCall, type Decision, type HeldCredential } from './decide.ts';
 import type { Gateway } from './gateway.ts';
 import { matchRules } from './match.ts';
 import { secretSlot, type RequiredCredential } from './protected-upstream.ts';
@@ -44,18 +44,22 @@ export function lookUp(gateway: Gateway): Step {
     if (upstream.credentials.length === 0) return undefined;
     const scrubber = gateway.scrubbers.of(principal, upstream.config.name);
     call.scrubber = scrubber;
-    const wanted = upstream.config.attach === 'always' ? upstream.credentials : call.required;
+    const wanted = upstream.config.attach === 'always' ? upstream.credentials : [...new Set(call.required.flatMap(({ anyOf }) => anyOf))];
     const cached = scrubber.isLoaded ? cachedAll(gateway, call, wanted) : undefined;
     if (cached === undefined) return lookUpInStore(gateway, call, wanted, scrubber);
-    call.held = cached;
+    call.held = goingAlong(call, cached);
     scrubber.add(cached);
     return undefined;
   };
 }
 
+function goingAlong({ required, upstream }: Call, found: readonly HeldCredential[]): readonly HeldCredential[] {
+  return upstream.config.attach === 'always' ? found : choose(required, found);
+}
+
 async function lookUpInStore(gateway: Gateway, call: Call, wanted: readonly RequiredCredential[], scrubber: PersonScrubber): Promise<StepResult> {
   try {
-    if (wanted.length > 0) call.held = await findAll(gateway, call, wanted);
+    if (wanted.length > 0) call.held = goingAlong(call, await findAll(gateway, call, wanted));
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
     gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'secrets cannot be looked up');

@@ -3,6 +3,7 @@
  * its credentials puts into a request, and which headers of the client may go along.
  */
 import type { ApiKeyCredential, Config, HttpUpstream } from '../config/config.ts';
+import { namesIn, type WrittenRequirement } from '../config/requirement.ts';
 import type { Template } from '../config/template.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import type { SecretSlot } from '../vault/secrets.ts';
@@ -23,9 +24,16 @@ export interface RequiredCredential {
   readonly headers: readonly HeaderTemplate[];
 }
 
+/** What a rule asks for: any one of these credentials is enough. The same in several rules is one object. */
+export interface Requirement {
+  readonly anyOf: readonly RequiredCredential[];
+  /** Scopes that the connected account must have granted. */
+  readonly scopes?: readonly string[];
+}
+
 export interface ToolRule {
   readonly matches: (tool: string) => boolean;
-  readonly requires: readonly RequiredCredential[];
+  readonly requires: readonly Requirement[];
 }
 
 export type Rejected = NonNullable<HttpUpstream['rejected']>;
@@ -39,6 +47,8 @@ export interface ProtectedUpstream {
   readonly rules: readonly ToolRule[];
   /** How this upstream says that a credential is bad. */
   readonly rejected: Rejected;
+  /** What any of its rules asks for, each once. */
+  readonly requirements: readonly Requirement[];
   /** Every credential that a rule of this upstream names, each once. */
   readonly credentials: readonly RequiredCredential[];
   /** The operator's own headers: name, value, name, value …, for requests that carry no user credential. */
@@ -52,18 +62,28 @@ export function secretSlot({ issuer, subject }: { readonly issuer: string; reado
   return { issuer, subject, credential: config.name, ...(place === undefined ? {} : { upstream: place }) };
 }
 
+/** The question that a requirement puts: its credential's name, or the sorted names of a choice. */
+export function questionName({ anyOf }: Requirement): string {
+  return anyOf.map(({ config }) => config.name).sort().join('|');
+}
+
+/** Where that question is kept: with one upstream, unless every answer serves all. */
+export function questionPlace({ anyOf }: Requirement): string | undefined {
+  return anyOf.find(({ place }) => place !== undefined)?.place;
+}
+
 export function protectUpstream(config: Config, upstream: HttpUpstream, adapter: Upstream): ProtectedUpstream {
   const credentials = new Map<string, RequiredCredential>();
-  const required = (name: string): RequiredCredential => {
-    const known = credentials.get(name);
-    if (known !== undefined) return known;
-    const fresh = requiredCredential(config, upstream, name);
-    credentials.set(name, fresh);
-    return fresh;
+  const requirements = new Map<string, Requirement>();
+  const credential = (name: string): RequiredCredential => orMade(credentials, name, () => requiredCredential(config, upstream, name));
+  const requirement = (written: WrittenRequirement): Requirement => {
+    const names = [...new Set(namesIn([written]))];
+    const scopes = typeof written !== 'string' && 'scopes' in written ? [...written.scopes].sort() : undefined;
+    return orMade(requirements, JSON.stringify([names, scopes]), () => ({ anyOf: names.map(credential), ...(scopes === undefined ? {} : { scopes }) }));
   };
   const rules = upstream.rules.map((rule): ToolRule => {
     const tools = rule.tools;
-    return { matches: (tool) => tools?.matches(tool) ?? false, requires: namesIn(rule).map(required) };
+    return { matches: (tool) => tools?.matches(tool) ?? false, requires: rule.requires.map(requirement) };
   });
   const own = [...Object.keys(upstream.headers), ...[...credentials.values()].flatMap(({ headers }) => headers.map(({ name }) => name))];
   return {
@@ -71,10 +91,19 @@ export function protectUpstream(config: Config, upstream: HttpUpstream, adapter:
     adapter,
     rules,
     rejected: upstream.rejected ?? rejectedByDefault,
+    requirements: [...requirements.values()],
     credentials: [...credentials.values()],
     operatorHeaders: Object.entries(upstream.headers).flat(),
     passingHeaders: passingHeaders(upstream.forwardHeaders, own),
   };
+}
+
+function orMade<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const fresh = make();
+  map.set(key, fresh);
+  return fresh;
 }
 
 function requiredCredential(config: Config, upstream: HttpUpstream, name: string): RequiredCredential {
@@ -91,10 +120,6 @@ function requiredCredential(config: Config, upstream: HttpUpstream, name: string
 /** A shared secret goes to every upstream that requires it; adding one asks the person again. */
 function originsOf(config: Config, credential: string): string[] {
   const upstreams = Object.values(config.upstreams).filter((upstream): upstream is HttpUpstream => 'url' in upstream);
-  const using = upstreams.filter((upstream) => upstream.rules.some((rule) => namesIn(rule).includes(credential)));
+  const using = upstreams.filter((upstream) => upstream.rules.some((rule) => namesIn(rule.requires).includes(credential)));
   return [...new Set(using.map((upstream) => upstream.url.origin))].sort();
-}
-
-function namesIn(rule: HttpUpstream['rules'][number]): string[] {
-  return rule.requires.flatMap((requirement) => (typeof requirement === 'string' ? [requirement] : []));
 }

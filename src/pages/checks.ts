@@ -31,7 +31,8 @@ export function load(pages: Pages): Check {
   return async (visit) => {
     visit.opened = await pages.interactions.open(visit.ticketId);
     const ticket = visit.opened?.ticket;
-    visit.asked = ticket === undefined ? undefined : pages.find(ticket.upstream, ticket.subject.credential);
+    const { with: picked } = visit.request.query as { readonly with?: unknown };
+    visit.asked = ticket === undefined ? undefined : pages.find(ticket.upstream, ticket.subject.credential, typeof picked === 'string' ? picked : undefined);
     return visit.asked === undefined ? { reason: 'not-found', status: 404 } : undefined;
   };
 }

@@ -9,6 +9,7 @@ import type { Ticket } from '../elicitation/interactions.ts';
 import { secretSlot } from '../gateway/protected-upstream.ts';
 import type { AuditEvent } from '../operate/audit.ts';
 import { mayServe, type Secret } from '../vault/secrets.ts';
+import { renderChoice } from './choice-view.ts';
 import { csrfToken } from './csrf.ts';
 import { renderConsent } from './person-views.ts';
 import { renderAlreadyDone, renderDeclined, renderDone, renderEntry, renderExpired, type EntryField, type Frame } from './views.ts';
@@ -18,6 +19,7 @@ export async function showQuestion(pages: Pages, visit: CheckedVisit): Promise<P
   const { opened } = visit;
   if (opened.kind !== 'open') return showEnded(pages, visit, opened.kind);
   if (!isPrefetch(visit) && !opened.isVisited && (await pages.interactions.visit(opened.ticket))) record(pages, visit, 'opened');
+  if (!visit.asked.isPicked) return choicePage(pages, visit);
   const stored = await usable(pages, visit);
   const { clientId } = opened.ticket;
   const { replace } = visit.request.query as { readonly replace?: unknown };
@@ -36,6 +38,7 @@ export async function takeAnswer(pages: Pages, visit: CheckedVisit): Promise<Pag
     record(pages, visit, 'declined');
     return { status: 200, html: renderDeclined(frameOf(pages, visit), { client: opened.ticket.clientName }) };
   }
+  if (!visit.asked.isPicked) return choicePage(pages, visit);
   return form['action'] === 'agree' ? takeConsent(pages, visit, opened.ticket) : takeKey(pages, visit, opened.ticket);
 }
 
@@ -72,9 +75,12 @@ async function takeConsent(pages: Pages, visit: CheckedVisit, ticket: Ticket): P
   return complete(pages, visit, ticket);
 }
 
-/** The question is answered: every session that was given a link to it hears so. */
+/** The question is answered, and so is every other that this credential answers: each session that was given a link hears so. */
 async function complete(pages: Pages, visit: CheckedVisit, ticket: Ticket): Promise<Page> {
-  const asked = (await pages.interactions.finish(ticket)) ?? [];
+  const { issuer, subject, credential: own } = ticket.subject;
+  const others = pages.questionsFor(visit.asked.credential).filter(({ name }) => name !== own);
+  const finished = await Promise.all([pages.interactions.finish(ticket), ...others.map(({ place, name }) => pages.interactions.settle({ issuer, subject, place, credential: name }))]);
+  const asked = finished.flatMap((refs) => refs ?? []);
   await Promise.all(asked.map((ref) => pages.notices.leave(ref.sessionId, ref.elicitationId)));
   const continues = ticket.sessionId !== undefined && pages.notices.isListening(ticket.sessionId) ? 'by-itself' : 'say-continue';
   const frame = frameOf(pages, visit);
@@ -85,6 +91,22 @@ async function complete(pages: Pages, visit: CheckedVisit, ticket: Ticket): Prom
 function usable(pages: Pages, visit: CheckedVisit): Promise<Secret | undefined> {
   const { credential } = visit.asked;
   return pages.vault.find(secretSlot(visit.visitor.principal, credential), credential.config.shape, credential.destination);
+}
+
+function choicePage(pages: Pages, visit: CheckedVisit): Page {
+  const { asked, opened } = visit;
+  const frame = frameOf(pages, visit);
+  const html = renderChoice(frame, {
+    ...formOf(pages, visit, frame),
+    server: textIn(asked.upstream.title, frame.language),
+    purpose: opened.ticket.tool,
+    options: asked.anyOf.map(({ config: { name, title, description } }) => ({
+      title: textIn(title, frame.language),
+      description: description === undefined ? undefined : textIn(description, frame.language),
+      href: `?lang=${encodeURIComponent(frame.language)}&with=${encodeURIComponent(name)}`,
+    })),
+  });
+  return { status: 200, html };
 }
 
 function consentPage(pages: Pages, visit: CheckedVisit, clientId: string): Page {
@@ -99,7 +121,7 @@ function consentPage(pages: Pages, visit: CheckedVisit, clientId: string): Page 
     storedFor: visitor.principal.name,
     destination: asked.credential.destination,
     ...(opened.ticket.tool === undefined ? {} : { purpose: opened.ticket.tool }),
-    replaceUrl: `?lang=${encodeURIComponent(frame.language)}&replace=1`,
+    replaceUrl: `${hereAgain(visit, frame)}&replace=1`,
   });
   return { status: 200, html };
 }
@@ -151,7 +173,13 @@ function showEnded(pages: Pages, visit: CheckedVisit, kind: 'done' | 'expired'):
 }
 
 function formOf(pages: Pages, visit: CheckedVisit, frame: Frame) {
-  return { action: `?lang=${encodeURIComponent(frame.language)}`, csrf: csrfToken(pages, visit.visitor, visit.ticketId) };
+  return { action: hereAgain(visit, frame), csrf: csrfToken(pages, visit.visitor, visit.ticketId) };
+}
+
+/** The same page, in the language and with what was picked. */
+function hereAgain({ asked: { anyOf, isPicked, credential } }: CheckedVisit, { language }: Frame): string {
+  const picked = isPicked && anyOf.length > 1 ? `&with=${encodeURIComponent(credential.config.name)}` : '';
+  return `?lang=${encodeURIComponent(language)}${picked}`;
 }
 
 function frameOf(pages: Pages, visit: CheckedVisit): Frame {
@@ -159,7 +187,8 @@ function frameOf(pages: Pages, visit: CheckedVisit): Frame {
 }
 
 function titleOf(visit: CheckedVisit, { language }: Frame): string {
-  return textIn(visit.asked.credential.config.title, language);
+  const { isPicked, anyOf, credential } = visit.asked;
+  return (isPicked ? [credential] : anyOf).map(({ config }) => textIn(config.title, language)).join(' / ');
 }
 
 /** A browser that loads a page in advance has shown it to nobody. */
@@ -170,7 +199,8 @@ function isPrefetch(visit: CheckedVisit): boolean {
 
 function record(pages: Pages, visit: CheckedVisit, event: AuditEvent, outcome?: string): void {
   const { ticket } = visit.opened;
+  const { isPicked, credential } = visit.asked;
   const { issuer, subject } = visit.visitor.principal;
   const principal = { issuer, subject, ...(ticket.clientId === undefined ? {} : { clientId: ticket.clientId }) };
-  pages.audit.record(event, { principal, upstream: ticket.upstream, credential: ticket.subject.credential, tool: ticket.tool, clientName: ticket.clientName, outcome });
+  pages.audit.record(event, { principal, upstream: ticket.upstream, credential: isPicked ? credential.config.name : ticket.subject.credential, tool: ticket.tool, clientName: ticket.clientName, outcome });
 }

@@ -17,7 +17,18 @@ import type { Frame, ProblemReason } from './views.ts';
 /** What a ticket asks for, as far as the file still knows it. */
 export interface Asked {
   readonly upstream: { readonly name: string; readonly title: Text };
+  /** What is given on the page: the one credential, or the one that she picked. */
   readonly credential: RequiredCredential;
+  /** Any one of these answers the question. */
+  readonly anyOf: readonly RequiredCredential[];
+  /** Nothing is left to pick. */
+  readonly isPicked: boolean;
+}
+
+/** A question that may be open, as far as finishing it needs it. */
+export interface OpenQuestion {
+  readonly place: string | undefined;
+  readonly name: string;
 }
 
 export interface Pages {
@@ -25,7 +36,10 @@ export interface Pages {
   readonly identify: IdentifyVisitor;
   /** Everything that can be connected. */
   readonly all: readonly Asked[];
-  readonly find: (upstream: string, credential: string) => Asked | undefined;
+  /** @param question a credential's name, or the names of a choice; @param picked the one of them that she wants to give */
+  readonly find: (upstream: string, question: string, picked?: string) => Asked | undefined;
+  /** The questions that this credential answers, at any upstream. */
+  readonly questionsFor: (credential: RequiredCredential) => readonly OpenQuestion[];
   readonly interactions: Interactions;
   readonly notices: Notices;
   readonly vault: Vault;

@@ -33,7 +33,6 @@ const parts: readonly (readonly [path: string, sections: Readonly<Record<string,
   ['upstreams.u.rules[0].prompts', { upstreams: '{ u: { url: "http://a", rules: [{ prompts: ["*"], requires: [k] }] } }' }],
   ['upstreams.u.rules[0].when', { upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], when: { arguments: { a: 1 } }, requires: [k] }] } }' }],
   ['upstreams.u.rules[0].unless', { upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], unless: { claims: { a: [b] } }, requires: [k] }] } }' }],
-  ['upstreams.u.rules[0].requires[0].anyOf', { upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], requires: [{ anyOf: [k] }] }] } }' }],
   [
     'upstreams.u.rules[0].requires[0].scopes',
     {

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseGlobs } from '../../src/config/globs.ts';
-import { decide } from '../../src/gateway/decide.ts';
+import { choose, decide } from '../../src/gateway/decide.ts';
 import { matchRules, toolOf } from '../../src/gateway/match.ts';
-import type { RequiredCredential, ToolRule } from '../../src/gateway/protected-upstream.ts';
+import { questionName, questionPlace, type RequiredCredential, type Requirement, type ToolRule } from '../../src/gateway/protected-upstream.ts';
 import type { RpcMessage } from '../../src/protocol/json-rpc.ts';
 import type { Secret } from '../../src/vault/secrets.ts';
 
-const [github, jira] = ['github', 'jira'].map((name) => ({ config: { name } }) as RequiredCredential);
-assert.ok(github !== undefined && jira !== undefined);
+const named = (name: string, place?: string): RequiredCredential => ({ config: { name }, place }) as RequiredCredential;
+const any = (...anyOf: readonly RequiredCredential[]): Requirement => ({ anyOf });
+const [githubKey, jiraKey, packKey] = [named('github', 'main'), named('jira', 'main'), named('pack')];
+const [github, jira] = [any(githubKey), any(jiraKey)];
 
-function rule(tools: readonly string[], ...requires: readonly RequiredCredential[]): ToolRule {
+function rule(tools: readonly string[], ...requires: readonly Requirement[]): ToolRule {
   const globs = parseGlobs(tools);
   assert.ok(globs.ok);
   return { matches: globs.value.matches, requires };
@@ -46,20 +48,57 @@ const held = (...credentials: readonly RequiredCredential[]) => credentials.map(
 
 test('a call that needs nothing passes, and takes along what the person has when there is something', () => {
   assert.deepEqual(decide([], [], true, 'text'), { kind: 'pass' });
-  assert.deepEqual(decide([], held(jira), true, 'text'), { kind: 'inject', held: held(jira) });
+  assert.deepEqual(decide([], held(jiraKey), true, 'text'), { kind: 'inject', held: held(jiraKey) });
 });
 
 test('a call goes with its credentials only when all of them are there; what is missing is asked for', () => {
-  assert.deepEqual(decide([github, jira], held(jira, github), true, 'text'), { kind: 'inject', held: held(jira, github) });
-  assert.deepEqual(decide([github, jira], held(jira), true, 'text'), { kind: 'elicit', missing: [github], rung: 'url-error' });
+  assert.deepEqual(decide([github, jira], held(jiraKey, githubKey), true, 'text'), { kind: 'inject', held: held(jiraKey, githubKey) });
+  assert.deepEqual(decide([github, jira], held(jiraKey), true, 'text'), { kind: 'elicit', missing: [github], rung: 'url-error' });
   assert.deepEqual(decide([github, jira], [], true, 'text'), { kind: 'elicit', missing: [github, jira], rung: 'url-error' });
 });
 
 test('another credential of the same name is not the one that is required', () => {
-  assert.equal(decide([github], held({ ...github }), true, 'text').kind, 'elicit');
+  assert.equal(decide([github], held({ ...githubKey }), true, 'text').kind, 'elicit');
 });
 
 test('who takes no URLs gets the fallback', () => {
   assert.deepEqual(decide([github], [], false, 'text'), { kind: 'elicit', missing: [github], rung: 'text' });
   assert.deepEqual(decide([github], [], false, 'refuse'), { kind: 'elicit', missing: [github], rung: 'refuse' });
+});
+
+test('a choice is met by any one of its credentials, and is missing when there is none', () => {
+  const choice = any(githubKey, packKey);
+  assert.deepEqual(decide([choice], held(packKey), true, 'text'), { kind: 'inject', held: held(packKey) });
+  assert.deepEqual(decide([choice], held(jiraKey), true, 'text'), { kind: 'elicit', missing: [choice], rung: 'url-error' });
+});
+
+test('a choice is no question of its own where one of its credentials is asked for anyway', () => {
+  const missing = (...required: readonly Requirement[]) => {
+    const decision = decide(required, [], true, 'text');
+    return decision.kind === 'elicit' ? decision.missing : [];
+  };
+  const choice = any(githubKey, packKey);
+  assert.deepEqual(missing(choice, github), [github]);
+  assert.deepEqual(missing(choice, jira), [choice, jira]);
+  assert.deepEqual(missing(choice, any(githubKey, packKey, jiraKey)), [choice]);
+  const scoped: Requirement = { anyOf: [githubKey], scopes: ['read'] };
+  assert.deepEqual(missing(github, scoped), [github, scoped]);
+});
+
+test('of a choice one goes along: one that goes anyway, or else the first in the order of the file', () => {
+  const all = held(githubKey, jiraKey, packKey);
+  const chosen = (...required: readonly Requirement[]) => choose(required, all).map(({ credential }) => credential.config.name);
+  assert.deepEqual(chosen(any(packKey, githubKey)), ['pack']);
+  assert.deepEqual(chosen(any(packKey, githubKey), github), ['github']);
+  assert.deepEqual(chosen(github, jira), ['github', 'jira']);
+  assert.deepEqual(choose([any(packKey, githubKey)], held(githubKey)), held(githubKey));
+  assert.deepEqual(chosen(), []);
+});
+
+test('a choice is one question, whatever the order of its names, and belongs to an upstream unless every answer serves all', () => {
+  assert.equal(questionName(any(packKey, githubKey)), 'github|pack');
+  assert.equal(questionName(any(githubKey, packKey)), 'github|pack');
+  assert.equal(questionName(github), 'github');
+  assert.equal(questionPlace(any(packKey, githubKey)), 'main');
+  assert.equal(questionPlace(any(packKey)), undefined);
 });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Config, HttpUpstream } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problem.ts';
-import { protectUpstream, secretSlot } from '../../src/gateway/protected-upstream.ts';
+import { protectUpstream, questionName, secretSlot } from '../../src/gateway/protected-upstream.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 
 const adapter = {} as Upstream;
@@ -40,13 +40,22 @@ test('a credential of an upstream is kept at that upstream and goes to its origi
   const [own] = credentials;
   assert.deepEqual([own?.place, own?.destination], ['one', 'https://b.example.com']);
   assert.deepEqual(own?.headers.map(({ name, value }) => [name, value.render({ token: 'k' })]), [['X-Key', 'k'], ['X-Who', 'me']]);
-  assert.deepEqual(rules.map(({ requires }) => requires.map(({ config }) => config.name)), [['own'], ['all', 'own']]);
+  assert.deepEqual(rules.map(({ requires }) => requires.map(questionName)), [['own'], ['all', 'own']]);
 });
 
 test('rules that name a credential twice mean one and the same', () => {
   const { credentials, rules } = protect(load(two), 'one');
   assert.equal(credentials.length, 2);
   assert.equal(rules[0]?.requires[0], rules[1]?.requires[1]);
+});
+
+test('a choice names each of its credentials, and rules that offer the same choice mean one', () => {
+  const config = load('  one: { url: https://b.example.com/mcp, rules: [{ tools: [a], requires: [{ anyOf: [own, all] }] }, { tools: [b], requires: [{ anyOf: [own, all] }, own] }] }');
+  const { credentials, requirements, rules } = protect(config, 'one');
+  assert.deepEqual(credentials.map(({ config: { name } }) => name), ['own', 'all']);
+  assert.deepEqual(requirements.map(questionName), ['all|own', 'own']);
+  assert.equal(rules[0]?.requires[0], rules[1]?.requires[0]);
+  assert.equal(credentials[1]?.destination, 'https://b.example.com');
 });
 
 test('a shared credential is bound to every origin that requires it, and to no other', () => {

@@ -1,4 +1,5 @@
 /** One of every page, as the tests and the screenshots show them. */
+import { renderChoice, type Choice } from '../../src/pages/choice-view.ts';
 import { renderAccount, renderConsent, renderLoginProblem, renderSignedOut, renderWrongPerson } from '../../src/pages/person-views.ts';
 import type { AccountRow, Consent, LoginReason } from '../../src/pages/person-views.ts';
 import {
@@ -125,10 +126,22 @@ export const sampleConsent: Consent = {
   csrf: 'csrf-t0ken',
 };
 
+export const sampleChoice: Choice = {
+  server: 'GitHub tools',
+  purpose: 'web_search',
+  options: [
+    { title: 'GitHub', description: 'A personal access token, so that tools act as you.', href: '?lang=en&with=github' },
+    { title: '100 deep searches', href: '?lang=en&with=search-pack' },
+  ],
+  action: '/connect/tick3t',
+  csrf: 'csrf-t0ken',
+};
+
 /** The pages of one link, by the names that their screenshots get. */
 export function linkPages(frame: Frame): Readonly<Record<string, string>> {
   const form = { action: '/connect/tick3t', csrf: 'csrf-t0ken' };
   return {
+    choice: renderChoice(frame, sampleChoice),
     entry: renderEntry(frame, sampleEntry),
     'entry-problems': renderEntry(frame, sampleEntryWithProblems),
     'done-by-itself': renderDone(frame, { title: 'GitHub', client: 'Claude Code', continues: 'by-itself' }),

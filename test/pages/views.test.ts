@@ -24,6 +24,7 @@ describe('every page', () => {
 });
 
 const headings: Readonly<Record<string, readonly [english: string, german: string, chinese: string, thai: string]>> = {
+  choice: ['Which one do you want to connect?', 'Was möchten Sie verbinden?', '您想连接哪一个？', 'คุณต้องการเชื่อมต่ออะไร'],
   entry: ['Connect GitHub', 'GitHub verbinden', '连接 GitHub', 'เชื่อมต่อ GitHub'],
   'entry-problems': ['Connect Jira', 'Jira verbinden', '连接 Jira', 'เชื่อมต่อ Jira'],
   'done-by-itself': ['GitHub is connected', 'GitHub ist verbunden', 'GitHub 已连接', 'เชื่อมต่อ GitHub แล้ว'],

@@ -27,6 +27,12 @@ export const de: Words = {
     decline: 'Jetzt nicht',
   },
 
+  choice: {
+    pageTitle: (server) => `Wählen Sie, was Sie für ${server} verbinden`,
+    heading: 'Was möchten Sie verbinden?',
+    lead: 'Eines davon genügt für das, worum Sie gebeten haben.',
+  },
+
   facts: {
     heading: 'Was damit geschieht',
     through: 'Angefragt über',

@@ -34,6 +34,12 @@ export const en = {
     decline: 'Not now',
   },
 
+  choice: {
+    pageTitle: (server: string) => `Choose what to connect for ${server}`,
+    heading: 'Which one do you want to connect?',
+    lead: 'Any one of these is enough to do what you asked for.',
+  },
+
   facts: {
     heading: 'What happens with it',
     through: 'Asked through',

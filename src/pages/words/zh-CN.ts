@@ -32,6 +32,12 @@ export const zhCN: Words = {
     decline: '以后再说',
   },
 
+  choice: {
+    pageTitle: (server) => `选择要为 ${server} 连接的内容`,
+    heading: '您想连接哪一个？',
+    lead: '任选其一，就能完成您要做的事。',
+  },
+
   facts: {
     heading: '提交的内容将如何处理',
     through: '请求来自',
