@@ -1,0 +1,51 @@
+/**
+ * What every page of one question shares, whatever its kind of credential: its words, its form, its audit
+ * lines, and its end.
+ */
+import { textIn } from '../config/text.ts';
+import type { Ticket } from '../elicitation/interactions.ts';
+import { secretSlot } from '../gateway/protected-upstream.ts';
+import type { AuditEvent } from '../operate/audit.ts';
+import type { Secret, SecretSlot } from '../vault/secrets.ts';
+import { csrfToken } from './csrf.ts';
+import { renderDone, type Form, type Frame } from './views.ts';
+import type { CheckedVisit, Page, Pages } from './visit.ts';
+
+export function formOf(pages: Pages, visit: CheckedVisit, frame: Frame): Form {
+  return { action: `?lang=${encodeURIComponent(frame.language)}`, csrf: csrfToken(pages, visit.visitor, visit.ticketId) };
+}
+
+export function frameOf(pages: Pages, visit: CheckedVisit): Frame {
+  return pages.frame(visit.request, visit.visitor, `connect/${visit.ticketId}`);
+}
+
+export function titleOf(visit: CheckedVisit, { language }: Frame): string {
+  return textIn(visit.asked.credential.config.title, language);
+}
+
+/** Where her secret for this question is kept. */
+export function slotOf({ visitor, asked }: CheckedVisit): SecretSlot {
+  return secretSlot(visitor.principal, asked.credential);
+}
+
+/** What is stored and could be used now, by clients that she agreed to. */
+export function usable(pages: Pages, visit: CheckedVisit): Promise<Secret | undefined> {
+  const { credential } = visit.asked;
+  return pages.vault.find(slotOf(visit), credential.config.shape, credential.destination);
+}
+
+/** The question is answered: every session that was given a link to it hears so. */
+export async function complete(pages: Pages, visit: CheckedVisit, ticket: Ticket): Promise<Page> {
+  const asked = (await pages.interactions.finish(ticket)) ?? [];
+  await Promise.all(asked.map((ref) => pages.notices.leave(ref.sessionId, ref.elicitationId)));
+  const continues = ticket.sessionId !== undefined && pages.notices.isListening(ticket.sessionId) ? 'by-itself' : 'say-continue';
+  const frame = frameOf(pages, visit);
+  return { status: 200, html: renderDone(frame, { title: titleOf(visit, frame), client: ticket.clientName, continues }) };
+}
+
+export function record(pages: Pages, visit: CheckedVisit, event: AuditEvent, outcome?: string): void {
+  const { ticket } = visit.opened;
+  const { issuer, subject } = visit.visitor.principal;
+  const principal = { issuer, subject, ...(ticket.clientId === undefined ? {} : { clientId: ticket.clientId }) };
+  pages.audit.record(event, { principal, upstream: ticket.upstream, credential: ticket.subject.credential, tool: ticket.tool, clientName: ticket.clientName, outcome });
+}
