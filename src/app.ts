@@ -45,8 +45,8 @@ import { checkCanary } from './vault/canary.ts';
 import { createKeyRing, type KeyRing } from './vault/key-ring.ts';
 import { createVault, type Vault } from './vault/secrets.ts';
 
-/** Questions, links, notices and logins under way: whoever loses one to a power failure asks or logs in again. Secrets and ended sessions are never among them. */
-const losableKinds = ['interaction/', 'ticket/', 'notice/', 'login/'];
+/** Questions, links, notices, locks, and logins and connections under way: whoever loses one to a power failure begins again. Secrets and ended sessions are never among them. */
+const losableKinds = ['interaction/', 'ticket/', 'notice/', 'login/', 'transaction/', 'lock/'];
 
 /** What the process lends: nothing below this reads the environment, the clock or a stream by itself. */
 export interface Edge {

@@ -10,6 +10,9 @@ import type { Meaning, Report, Sections } from './sections.ts';
 type Credential = NonNullable<Sections['credentials']>[string];
 type Kind<K extends Credential['kind']> = Extract<Credential, { kind: K }>;
 
+/** Parameters of an authorization request on which its safety rests. */
+const ownParameters = new Set(['client_id', 'redirect_uri', 'response_type', 'response_mode', 'state', 'nonce', 'scope', 'resource', 'code_challenge', 'code_challenge_method', 'request', 'request_uri']);
+
 /** Inputs that the page itself needs. */
 const reservedInputs = new Set(['csrf', 'action']);
 
@@ -33,17 +36,22 @@ function checkFields(path: Path, credential: Kind<'apiKey'>, report: Report): vo
 }
 
 function checkOauth(path: Path, credential: Kind<'oauth'>, report: Report): void {
-  const { issuer, authorizationEndpoint, tokenEndpoint, preset, discover, clientId, clientSecret, clientAuth } = credential;
+  const { issuer, authorizationEndpoint, tokenEndpoint, preset, discover, clientId } = credential;
+  const isElsewhere = issuer !== undefined || preset !== undefined || authorizationEndpoint !== undefined || tokenEndpoint !== undefined;
+  if (discover !== undefined && isElsewhere) {
+    report([...path, 'discover'], 'discover: upstream beside a third party that the file names', 'one of them');
+  }
+  if ((authorizationEndpoint === undefined) !== (tokenEndpoint === undefined)) {
+    report([...path, authorizationEndpoint === undefined ? 'authorizationEndpoint' : 'tokenEndpoint'], 'missing', 'authorizationEndpoint and tokenEndpoint together');
+  }
   const isFound = issuer !== undefined || preset !== undefined || discover !== undefined;
-  if (!isFound && (authorizationEndpoint === undefined || tokenEndpoint === undefined)) {
+  if (!isFound && authorizationEndpoint === undefined && tokenEndpoint === undefined) {
     report([...path, 'issuer'], 'missing', 'issuer, or authorizationEndpoint and tokenEndpoint, or preset, or discover: upstream');
   }
   if (discover === undefined && clientId === undefined) {
     report([...path, 'clientId'], 'missing', 'the client id that the third party gave to this installation');
   }
-  if (clientSecret !== undefined && clientAuth !== undefined) {
-    report([...path, 'clientAuth'], 'clientSecret and clientAuth', 'one of them');
-  }
+  checkClient(path, credential, report);
   if (discover !== undefined && credential.shared) {
     report([...path, 'shared'], 'true, with discover: upstream', 'false: each upstream names its own issuer');
   }
@@ -51,6 +59,18 @@ function checkOauth(path: Path, credential: Kind<'oauth'>, report: Report): void
   for (const key of ['authorizationEndpoint', 'tokenEndpoint', 'revocationEndpoint'] as const) {
     const url = credential[key];
     if (url !== undefined) checkHttps([...path, key], url.href, report);
+  }
+}
+
+/** Found out here, and not when a person comes back from the third party. */
+function checkClient(path: Path, { clientId, clientSecret, clientAuth, preset, authorizationParams }: Kind<'oauth'>, report: Report): void {
+  const method = clientAuth?.method;
+  const needsSecret = method === 'client_secret_basic' || method === 'client_secret_post' || (preset !== undefined && method === undefined);
+  if (needsSecret && clientSecret === undefined) report([...path, 'clientSecret'], 'missing', `the secret that belongs to clientId${method === undefined ? ', or clientAuth: { method: none } for a public client' : ''}`);
+  if (clientSecret !== undefined && (method === 'private_key_jwt' || method === 'none')) report([...path, 'clientAuth'], `clientSecret and clientAuth.method: ${method}`, 'one of them');
+  if (clientId === undefined && (clientSecret !== undefined || clientAuth !== undefined)) report([...path, 'clientId'], 'missing', 'the client id to which the secret or key belongs');
+  for (const name of Object.keys(authorizationParams).filter((one) => ownParameters.has(one))) {
+    report([...path, 'authorizationParams', name], `${name}, which Elicitgate sets itself`, 'another parameter');
   }
 }
 

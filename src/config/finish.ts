@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import type { Config, Credential, Upstream } from './config.ts';
 import { publicUrlOf, upstreamPath } from './defaults.ts';
 import { logoType } from './files.ts';
+import { fillFromPreset } from './presets.ts';
 import type { ParsedFile } from './schema.ts';
 
 type ParsedCredential = ParsedFile['credentials'][string];
@@ -40,6 +41,10 @@ function mapRecord<From, To>(record: Readonly<Record<string, From>>, map: (name:
 
 function finishCredential(name: string, credential: ParsedCredential): Credential {
   const added = { name, title: credential.title ?? { '': name }, shape: shapeOf(credential) };
+  if (credential.kind === 'oauth') {
+    const filled = fillFromPreset(credential);
+    return { ...filled, ...added, title: filled.title ?? added.title };
+  }
   if (credential.kind !== 'apiKey') return { ...credential, ...added };
   return { ...credential, ...added, fields: credential.fields.map((field) => ({ ...field, label: field.label ?? { '': field.name } })) };
 }

@@ -3,6 +3,7 @@
  * it is put.
  */
 import * as z from 'zod';
+import { presetNames } from './presets.ts';
 import { fieldNamePattern } from './template.ts';
 import {
   headerTemplates,
@@ -89,21 +90,30 @@ const apiKey = z.strictObject({
 const oauth = z.strictObject({
   kind: z.literal('oauth').describe('An account that the person connects at a third party.'),
   ...asked,
-  preset: z.enum(['google']).exactOptional().describe('Fills the addresses of a well-known provider.'),
-  issuer: issuer().exactOptional().describe('The third party; its addresses are discovered.'),
+  preset: z.enum(presetNames).exactOptional().describe('A well-known provider: fills its addresses and parameters; anything beside it counts more.'),
+  issuer: issuer().exactOptional().describe('The third party; its addresses are discovered. Beside endpoints: what it calls itself in its answers.'),
   authorizationEndpoint: webUrl().exactOptional().describe('Instead of `issuer`: where people consent.'),
   tokenEndpoint: webUrl().exactOptional().describe('Instead of `issuer`: where codes and refresh tokens are redeemed.'),
   revocationEndpoint: webUrl().exactOptional().describe('Where tokens are revoked on disconnect.'),
   clientId: words().exactOptional().describe('The client id that the third party gave to this installation.'),
   clientSecret: secret().exactOptional().describe('The secret of that client.'),
   clientAuth: z
-    .strictObject({
-      method: z.literal('private_key_jwt').describe('The client proves itself with a signed assertion (RFC 7523).'),
-      key: path().describe('A file with the private key, PEM or JWK.'),
-    })
+    .discriminatedUnion('method', [
+      z.strictObject({
+        method: z
+          .enum(['client_secret_basic', 'client_secret_post', 'none'])
+          .describe('clientSecret in the header (the default) or in the body, or no proof at all (a public client).'),
+      }),
+      z.strictObject({
+        method: z.literal('private_key_jwt').describe('The client proves itself with a signed assertion (RFC 7523), instead of clientSecret.'),
+        key: path().describe('A file with the private key, PEM (PKCS #8) or JWK.'),
+        keyId: words().exactOptional().describe('The key’s id (kid), where the third party wants one.'),
+      }),
+    ])
     .exactOptional()
-    .describe('Instead of `clientSecret`: how the client proves itself.'),
+    .describe('How the client proves itself.'),
   scopes: z.array(words()).prefault([]).describe('Scopes asked for.'),
+  scopeSeparator: z.enum(['space', 'comma']).exactOptional().describe('What stands between scopes in requests; by default a space (RFC 6749 §3.3).'),
   authorizationParams: z.record(words(), z.string()).prefault({}).describe('Further parameters of the authorization request.'),
   resource: webUrl().exactOptional().describe('The resource that tokens are for (RFC 8707).'),
   discover: z.literal('upstream').exactOptional().describe('The upstream is itself an OAuth-protected MCP server and names its issuer.'),

@@ -2,6 +2,7 @@
  * Puts a person's secrets into a request: the one point of injection, for every method. Two values never
  * go into one header: the file's check refuses that, and here nothing is sent.
  */
+import { secretFieldsOf } from '../collect/kinds.ts';
 import { canonicalHeader } from '../config/headers.ts';
 import type { Secret } from '../vault/secrets.ts';
 import type { HeldCredential } from './decide.ts';
@@ -30,10 +31,10 @@ function mustNotMeet(held: readonly HeldCredential[]): void {
 export function sensitiveValues({ credential, secret }: HeldCredential): string[] {
   // Given for a definition that has changed since: which of its fields were secret is not known any more.
   if (secret.shape !== credential.config.shape) return Object.values(secret.fields);
-  const fields = credential.config.fields.filter((field) => field.secret);
-  const values = fields.map((field) => secret.fields[field.name] ?? '');
+  const names = secretFieldsOf(credential.config);
+  const values = names.flatMap((name) => secret.fields[name] ?? []);
   // A rendered header may be a person's name for all we know; only one made with a secret field is a secret.
-  const secretNames = new Set(fields.map((field) => field.name));
+  const secretNames = new Set(names);
   const lines = credential.headers.filter((header) => header.value.fields.some((name) => secretNames.has(name)));
   return [...values, ...lines.map((header) => header.value.render(secret.fields))];
 }

@@ -2,7 +2,8 @@
  * What the gateway must know about one upstream, worked out once from the file: its rules, what each of
  * its credentials puts into a request, and which headers of the client may go along.
  */
-import type { ApiKeyCredential, Config, HttpUpstream } from '../config/config.ts';
+import { isCollected, type CollectedCredential } from '../collect/kinds.ts';
+import type { Config, HttpUpstream } from '../config/config.ts';
 import { namesIn, type WrittenRequirement } from '../config/requirement.ts';
 import type { Template } from '../config/template.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
@@ -16,7 +17,7 @@ export interface HeaderTemplate {
 }
 
 export interface RequiredCredential {
-  readonly config: ApiKeyCredential;
+  readonly config: CollectedCredential;
   /** The upstream's name; absent when one secret serves all upstreams that require it. */
   readonly place: string | undefined;
   /** Origins to which the secret goes, sorted and joined by a space. */
@@ -108,7 +109,7 @@ function orMade<T>(map: Map<string, T>, key: string, make: () => T): T {
 
 function requiredCredential(config: Config, upstream: HttpUpstream, name: string): RequiredCredential {
   const credential = config.credentials[name];
-  if (credential?.kind !== 'apiKey') throw new Error(`the credential ${name} is not one that this version can ask for`);
+  if (!isCollected(credential)) throw new Error(`the credential ${name} is not one that this version can ask for`);
   return {
     config: credential,
     place: credential.shared ? undefined : upstream.name,

@@ -3,16 +3,14 @@
  * question for everyone who asked it. What another client of hers asks for and she has given already is
  * a question of consent. Everything here runs after all checks have passed.
  */
-import { collectApiKey, type FieldProblem } from '../collect/api-key.ts';
 import { textIn } from '../config/text.ts';
 import type { Ticket } from '../elicitation/interactions.ts';
-import { secretSlot } from '../gateway/protected-upstream.ts';
-import type { AuditEvent } from '../operate/audit.ts';
-import { mayServe, type Secret } from '../vault/secrets.ts';
+import { mayServe } from '../vault/secrets.ts';
 import { renderChoice } from './choice-view.ts';
-import { csrfToken } from './csrf.ts';
+import { keyPage, takeKey } from './connect-key.ts';
 import { renderConsent } from './person-views.ts';
-import { renderAlreadyDone, renderDeclined, renderDone, renderEntry, renderExpired, type EntryField, type Frame } from './views.ts';
+import { complete, formOf, frameOf, hereAgain, record, slotOf, titleOf, usable } from './question.ts';
+import { renderAlreadyDone, renderDeclined, renderExpired } from './views.ts';
 import type { CheckedVisit, Page, Pages, Redirect } from './visit.ts';
 
 export async function showQuestion(pages: Pages, visit: CheckedVisit): Promise<Page> {
@@ -24,7 +22,7 @@ export async function showQuestion(pages: Pages, visit: CheckedVisit): Promise<P
   const { clientId } = opened.ticket;
   const { replace } = visit.request.query as { readonly replace?: unknown };
   if (stored !== undefined && clientId !== undefined && !mayServe(stored, clientId) && replace === undefined) return consentPage(pages, visit, clientId);
-  return entryPage(pages, visit, 200);
+  return askPage(pages, visit);
 }
 
 export async function takeAnswer(pages: Pages, visit: CheckedVisit): Promise<Page | Redirect> {
@@ -39,58 +37,38 @@ export async function takeAnswer(pages: Pages, visit: CheckedVisit): Promise<Pag
     return { status: 200, html: renderDeclined(frameOf(pages, visit), { client: opened.ticket.clientName }) };
   }
   if (!visit.asked.isPicked) return choicePage(pages, visit);
-  return form['action'] === 'agree' ? takeConsent(pages, visit, opened.ticket) : takeKey(pages, visit, opened.ticket);
+  return form['action'] === 'agree' ? takeConsent(pages, visit, opened.ticket) : takeGiven(pages, visit);
 }
 
-async function takeKey(pages: Pages, visit: CheckedVisit, ticket: Ticket): Promise<Page> {
-  const { credential } = visit.asked;
-  const collected = collectApiKey(credential.config.fields, credential.headers, visit.form);
-  record(pages, visit, 'submitted', collected.ok ? 'accepted' : 'refused');
-  if (!collected.ok) return entryPage(pages, visit, 422, { values: collected.error.fields, problems: collected.error.problems });
-  const slot = secretSlot(visit.visitor.principal, credential);
-  const { expiresAfter } = credential.config;
-  const time = pages.now();
-  // Clients that she allowed to use the old one may use the new one.
-  const old = await pages.vault.inspect(slot);
-  await pages.vault.keep(slot, {
-    fields: collected.value.fields,
-    shape: credential.config.shape,
-    destination: credential.destination,
-    storedAt: time,
-    lastUsedAt: time,
-    clients: [...new Set([...(old?.clients ?? []), ...(ticket.clientId === undefined ? [] : [ticket.clientId])])],
-    ...(old?.rejectedAt === undefined ? {} : { rejectedAt: old.rejectedAt }),
-    ...(expiresAfter === undefined ? {} : { expiresAt: time + expiresAfter }),
-  });
-  record(pages, visit, 'stored');
-  return complete(pages, visit, ticket);
+/** The page that asks, by the kind of credential. */
+function askPage(pages: Pages, visit: CheckedVisit): Promise<Page> {
+  const { config } = visit.asked.credential;
+  switch (config.kind) {
+    case 'apiKey':
+      return keyPage(pages, visit, config);
+    case 'oauth':
+      throw new Error('connecting accounts is not built');
+  }
+}
+
+/** What she gives, by the kind of credential. */
+function takeGiven(pages: Pages, visit: CheckedVisit): Promise<Page | Redirect> {
+  const { config } = visit.asked.credential;
+  switch (config.kind) {
+    case 'apiKey':
+      return takeKey(pages, visit, config);
+    case 'oauth':
+      throw new Error('connecting accounts is not built');
+  }
 }
 
 /** She lets one more client use what she stored: exactly what the page showed, or nothing. */
 async function takeConsent(pages: Pages, visit: CheckedVisit, ticket: Ticket): Promise<Page> {
   const isThere = ticket.clientId !== undefined && (await usable(pages, visit)) !== undefined;
-  const isAgreed = isThere && (await pages.vault.agree(secretSlot(visit.visitor.principal, visit.asked.credential), ticket.clientId));
-  if (!isAgreed) return entryPage(pages, visit, 200);
+  const isAgreed = isThere && (await pages.vault.agree(slotOf(visit), ticket.clientId));
+  if (!isAgreed) return askPage(pages, visit);
   record(pages, visit, 'consent');
   return complete(pages, visit, ticket);
-}
-
-/** The question is answered, and so is every other that this credential answers: each session that was given a link hears so. */
-async function complete(pages: Pages, visit: CheckedVisit, ticket: Ticket): Promise<Page> {
-  const { issuer, subject, credential: own } = ticket.subject;
-  const others = pages.questionsFor(visit.asked.credential).filter(({ name }) => name !== own);
-  const finished = await Promise.all([pages.interactions.finish(ticket), ...others.map(({ place, name }) => pages.interactions.settle({ issuer, subject, place, credential: name }))]);
-  const asked = finished.flatMap((refs) => refs ?? []);
-  await Promise.all(asked.map((ref) => pages.notices.leave(ref.sessionId, ref.elicitationId)));
-  const continues = ticket.sessionId !== undefined && pages.notices.isListening(ticket.sessionId) ? 'by-itself' : 'say-continue';
-  const frame = frameOf(pages, visit);
-  return { status: 200, html: renderDone(frame, { title: titleOf(visit, frame), client: ticket.clientName, continues }) };
-}
-
-/** What is stored and could be used now, by clients that she agreed to. */
-function usable(pages: Pages, visit: CheckedVisit): Promise<Secret | undefined> {
-  const { credential } = visit.asked;
-  return pages.vault.find(secretSlot(visit.visitor.principal, credential), credential.config.shape, credential.destination);
 }
 
 function choicePage(pages: Pages, visit: CheckedVisit): Page {
@@ -126,45 +104,6 @@ function consentPage(pages: Pages, visit: CheckedVisit, clientId: string): Page 
   return { status: 200, html };
 }
 
-interface EntryState {
-  readonly values?: Readonly<Record<string, string>>;
-  readonly problems?: Readonly<Record<string, FieldProblem>>;
-}
-
-async function entryPage(pages: Pages, visit: CheckedVisit, status: number, { values = {}, problems = {} }: EntryState = {}): Promise<Page> {
-  const { asked, visitor, opened } = visit;
-  const stored = await pages.vault.inspect(secretSlot(visitor.principal, asked.credential));
-  const { config, destination } = asked.credential;
-  const frame = frameOf(pages, visit);
-  const say = (text: Readonly<Record<string, string>>): string => textIn(text, frame.language);
-  const fields = config.fields.map((field): EntryField => ({
-    name: field.name,
-    label: say(field.label),
-    hint: field.hint === undefined ? undefined : say(field.hint),
-    secret: field.secret,
-    multiline: field.multiline,
-    value: field.secret ? undefined : values[field.name],
-    problem: problems[field.name],
-  }));
-  const html = renderEntry(frame, {
-    ...formOf(pages, visit, frame),
-    server: say(asked.upstream.title),
-    client: opened.ticket.clientName,
-    clientId: opened.ticket.clientId,
-    title: say(config.title),
-    description: config.description === undefined ? undefined : say(config.description),
-    help: config.help,
-    purpose: opened.ticket.tool,
-    storedFor: visitor.principal.name,
-    destination,
-    fields,
-    keptForMs: config.expiresAfter,
-    replaces: stored !== undefined,
-    refused: stored?.isRejected,
-  });
-  return { status, html };
-}
-
 function showEnded(pages: Pages, visit: CheckedVisit, kind: 'done' | 'expired'): Page {
   const frame = frameOf(pages, visit);
   const title = titleOf(visit, frame);
@@ -172,35 +111,8 @@ function showEnded(pages: Pages, visit: CheckedVisit, kind: 'done' | 'expired'):
   return { status: 410, html: renderExpired(frame, { ...formOf(pages, visit, frame), title, canRenew: true }) };
 }
 
-function formOf(pages: Pages, visit: CheckedVisit, frame: Frame) {
-  return { action: hereAgain(visit, frame), csrf: csrfToken(pages, visit.visitor, visit.ticketId) };
-}
-
-/** The same page, in the language and with what was picked. */
-function hereAgain({ asked: { anyOf, isPicked, credential } }: CheckedVisit, { language }: Frame): string {
-  const picked = isPicked && anyOf.length > 1 ? `&with=${encodeURIComponent(credential.config.name)}` : '';
-  return `?lang=${encodeURIComponent(language)}${picked}`;
-}
-
-function frameOf(pages: Pages, visit: CheckedVisit): Frame {
-  return pages.frame(visit.request, visit.visitor, `connect/${visit.ticketId}`);
-}
-
-function titleOf(visit: CheckedVisit, { language }: Frame): string {
-  const { isPicked, anyOf, credential } = visit.asked;
-  return (isPicked ? [credential] : anyOf).map(({ config }) => textIn(config.title, language)).join(' / ');
-}
-
 /** A browser that loads a page in advance has shown it to nobody. */
 function isPrefetch(visit: CheckedVisit): boolean {
   const { headers } = visit.request;
   return headers['sec-purpose'] !== undefined || headers['purpose'] === 'prefetch';
-}
-
-function record(pages: Pages, visit: CheckedVisit, event: AuditEvent, outcome?: string): void {
-  const { ticket } = visit.opened;
-  const { isPicked, credential } = visit.asked;
-  const { issuer, subject } = visit.visitor.principal;
-  const principal = { issuer, subject, ...(ticket.clientId === undefined ? {} : { clientId: ticket.clientId }) };
-  pages.audit.record(event, { principal, upstream: ticket.upstream, credential: isPicked ? credential.config.name : ticket.subject.credential, tool: ticket.tool, clientName: ticket.clientName, outcome });
 }

@@ -10,6 +10,7 @@ const sweepEveryMs = 60_000;
 
 export function createMemoryStore(now: Clock): Store {
   const records = new Map<string, { readonly value: Uint8Array; readonly expiresAt: number }>();
+  const locks = new Map<string, { readonly expiresAt: number }>();
   const channels = createChannels();
   let isClosed = false;
   const sweep = setInterval(() => {
@@ -65,6 +66,16 @@ export function createMemoryStore(now: Clock): Store {
         if (value !== undefined) found.push({ key, value });
       }
       return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+    },
+    async lock(key, ttlMs) {
+      mustBeOpen();
+      const held = locks.get(key);
+      if (held !== undefined && held.expiresAt > now()) return undefined;
+      const own = { expiresAt: now() + ttlMs };
+      locks.set(key, own);
+      return async () => {
+        if (locks.get(key) === own) locks.delete(key);
+      };
     },
     async publish(channel) {
       channels.publish(channel);

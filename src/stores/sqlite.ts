@@ -8,6 +8,7 @@
  * along what was written before it. A file that another program has locked is waited for without holding
  * up the process.
  */
+import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, existsSync, fchmodSync, fstatSync, mkdirSync, openSync, statSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
@@ -81,6 +82,14 @@ export function openSqliteStore(path: string, namespace: string, now: Clock, los
       return found.flatMap((row): StoredRecord[] =>
         typeof row['key'] === 'string' && row['value'] instanceof Uint8Array ? [{ key: row['key'], value: row['value'] }] : [],
       );
+    },
+    async lock(key, ttlMs) {
+      const [name, holder] = [`lock/${key}`, randomBytes(16)];
+      const statements = statementsFor(name);
+      if (!(await changes(statements.putIfAbsent, namespace, name, holder, expiry(ttlMs), now()))) return undefined;
+      return async () => {
+        await changes(statements.deleteExact, namespace, name, holder);
+      };
     },
     async publish(channel) {
       channels.publish(channel);
@@ -169,6 +178,7 @@ function prepare(database: DatabaseSync) {
     ),
     take: database.prepare(`DELETE FROM records WHERE ${live} RETURNING value`),
     delete: database.prepare('DELETE FROM records WHERE namespace = ? AND key = ?'),
+    deleteExact: database.prepare('DELETE FROM records WHERE namespace = ? AND key = ? AND value = ?'),
     list: database.prepare(
       'SELECT key, value FROM records WHERE namespace = ? AND key >= ? AND key < ? AND expires_at > ? ORDER BY key',
     ),

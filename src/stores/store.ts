@@ -15,6 +15,12 @@ export interface Store {
   delete(key: string): Promise<void>;
   /** Live records whose key begins with `prefix`, in key order. */
   list(prefix: string): Promise<readonly StoredRecord[]>;
+  /**
+   * Takes a lock that ends by itself after `ttlMs`. It keeps others from beginning; what it guards must still be
+   * written by `compareAndSet`, because a holder that is slow may have lost it.
+   * @returns gives it back, which does nothing once somebody else holds it; undefined while somebody else holds it
+   */
+  lock(key: string, ttlMs: number): Promise<(() => Promise<void>) | undefined>;
   /** Tells every subscriber of `channel`, in every process that shares the store, that something changed. */
   publish(channel: string): Promise<void>;
   /** Calls `listener` after each publish; the answer ends the subscription. */

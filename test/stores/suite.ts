@@ -122,6 +122,36 @@ export function describeStore(name: string, open: OpenStore): void {
       for (const prefix of ['a%', 'a_', 'a*']) assert.deepEqual((await listTexts(prefix)).map(([key]) => key), [`${prefix}/1`]);
     });
 
+    test('of 50 at once one gets a lock, and the next only when it was given back or has ended', async () => {
+      const held = (await Promise.all(Array.from({ length: 50 }, () => store.lock('a', 1_000)))).filter((unlock) => unlock !== undefined);
+      assert.equal(held.length, 1);
+      assert.notEqual(await store.lock('b', 1_000), undefined, 'another lock is free');
+      await held[0]?.();
+      assert.notEqual(await store.lock('a', 1_000), undefined);
+      time += 999;
+      assert.equal(await store.lock('a', 1_000), undefined);
+      time += 1;
+      assert.notEqual(await store.lock('a', 1_000), undefined);
+    });
+
+    test('a lock is given back by its holder alone: who was too slow takes it from nobody', async () => {
+      const slow = await store.lock('a', 1_000);
+      time += 1_000;
+      const next = await store.lock('a', 1_000);
+      await slow?.();
+      assert.equal(await store.lock('a', 1_000), undefined);
+      await next?.();
+      await next?.();
+      assert.notEqual(await store.lock('a', 1_000), undefined);
+    });
+
+    test('a lock is no record of the same name', async () => {
+      await store.lock('a', 1_000);
+      assert.equal(await store.get('a'), undefined);
+      assert.equal(await store.putIfAbsent('a', bytes('1')), true);
+      assert.equal(await store.lock('a', 1_000), undefined);
+    });
+
     test('publish tells every subscriber of that channel and no other, until it unsubscribes', async () => {
       const heard: string[] = [];
       const end = store.subscribe('one', () => heard.push('first'));
@@ -188,6 +218,7 @@ export async function assertUnavailable(store: Store): Promise<void> {
     () => store.take('a'),
     () => store.delete('a'),
     () => store.list(''),
+    () => store.lock('a', 1),
     () => store.ping(),
   ];
   for (const move of moves) await assert.rejects(move, UnavailableError, String(move));

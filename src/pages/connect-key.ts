@@ -1,0 +1,69 @@
+/** A question for what a person types: the form that asks, and what happens to what she gave. */
+import { collectApiKey, type FieldProblem } from '../collect/api-key.ts';
+import type { ApiKeyCredential } from '../config/config.ts';
+import { textIn } from '../config/text.ts';
+import { complete, formOf, frameOf, record, slotOf } from './question.ts';
+import { renderEntry, type EntryField } from './views.ts';
+import type { CheckedVisit, Page, Pages } from './visit.ts';
+
+interface EntryState {
+  readonly values?: Readonly<Record<string, string>>;
+  readonly problems?: Readonly<Record<string, FieldProblem>>;
+}
+
+export async function keyPage(pages: Pages, visit: CheckedVisit, config: ApiKeyCredential, status = 200, { values = {}, problems = {} }: EntryState = {}): Promise<Page> {
+  const { asked, visitor, opened } = visit;
+  const stored = await pages.vault.inspect(slotOf(visit));
+  const frame = frameOf(pages, visit);
+  const say = (text: Readonly<Record<string, string>>): string => textIn(text, frame.language);
+  const fields = config.fields.map((field): EntryField => ({
+    name: field.name,
+    label: say(field.label),
+    hint: field.hint === undefined ? undefined : say(field.hint),
+    secret: field.secret,
+    multiline: field.multiline,
+    value: field.secret ? undefined : values[field.name],
+    problem: problems[field.name],
+  }));
+  const html = renderEntry(frame, {
+    ...formOf(pages, visit, frame),
+    server: say(asked.upstream.title),
+    client: opened.ticket.clientName,
+    clientId: opened.ticket.clientId,
+    title: say(config.title),
+    description: config.description === undefined ? undefined : say(config.description),
+    help: config.help,
+    purpose: opened.ticket.tool,
+    storedFor: visitor.principal.name,
+    destination: asked.credential.destination,
+    fields,
+    keptForMs: config.expiresAfter,
+    replaces: stored !== undefined,
+    refused: stored?.isRejected,
+  });
+  return { status, html };
+}
+
+export async function takeKey(pages: Pages, visit: CheckedVisit, config: ApiKeyCredential): Promise<Page> {
+  const { opened: { ticket }, asked: { credential } } = visit;
+  const collected = collectApiKey(config.fields, credential.headers, visit.form);
+  record(pages, visit, 'submitted', collected.ok ? 'accepted' : 'refused');
+  if (!collected.ok) return keyPage(pages, visit, config, 422, { values: collected.error.fields, problems: collected.error.problems });
+  const slot = slotOf(visit);
+  const { expiresAfter } = config;
+  const time = pages.now();
+  // Clients that she allowed to use the old one may use the new one.
+  const old = await pages.vault.inspect(slot);
+  await pages.vault.keep(slot, {
+    fields: collected.value.fields,
+    shape: config.shape,
+    destination: credential.destination,
+    storedAt: time,
+    lastUsedAt: time,
+    clients: [...new Set([...(old?.clients ?? []), ...(ticket.clientId === undefined ? [] : [ticket.clientId])])],
+    ...(old?.rejectedAt === undefined ? {} : { rejectedAt: old.rejectedAt }),
+    ...(expiresAfter === undefined ? {} : { expiresAt: time + expiresAfter }),
+  });
+  record(pages, visit, 'stored');
+  return complete(pages, visit, ticket);
+}
