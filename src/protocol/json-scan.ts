@@ -44,7 +44,7 @@ function scanParams(text: string, start: number): boolean {
   });
 }
 
-/** Walks one object; `visit` gets each key with the range of its value. False: stop, ambiguous. */
+/** Walks one object whose keys must be plain; `visit` gets each key with the range of its value. False: stop, ambiguous. */
 function scanObject(
   text: string,
   start: number,
@@ -52,15 +52,29 @@ function scanObject(
   visit: (key: string, start: number, end: number) => boolean,
 ): boolean {
   const seen = new Set<string>();
+  return eachMember(text, start, ({ key, valueStart, valueEnd }) => {
+    if (key === poisonous || seen.has(key) || (!reserved.exact.has(key) && reserved.folded.has(fold(key)))) return false;
+    seen.add(key);
+    return visit(key, valueStart, valueEnd);
+  });
+}
+
+/** One member of an object: what its key says, and where it stands in the text; a value's end may have space before it. */
+export interface Member {
+  readonly key: string;
+  readonly keyStart: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
+/** Walks the object that opens at `start`, in valid JSON. @param visit false: stop. @returns whether it was walked to its end */
+export function eachMember(text: string, start: number, visit: (member: Member) => boolean): boolean {
   let at = skipSpace(text, start + 1);
   while (text.charCodeAt(at) === code.quote) {
     const keyEnd = endOfString(text, at);
-    const key = decodeKey(text, at, keyEnd);
-    if (key === poisonous || seen.has(key) || (!reserved.exact.has(key) && reserved.folded.has(fold(key)))) return false;
-    seen.add(key);
     const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const valueEnd = endOfValue(text, valueStart);
-    if (!visit(key, valueStart, valueEnd)) return false;
+    if (!visit({ key: decodeKey(text, at, keyEnd), keyStart: at, valueStart, valueEnd })) return false;
     at = skipSpace(text, valueEnd);
     if (text.charCodeAt(at) === code.comma) at = skipSpace(text, at + 1);
   }
@@ -133,7 +147,8 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-function skipSpace(text: string, start: number): number {
+/** Index of the first character from `start` on that is no space. */
+export function skipSpace(text: string, start: number): number {
   let at = start;
   while (at < text.length && text.charCodeAt(at) <= 0x20) at += 1;
   return at;
@@ -152,7 +167,7 @@ function reservedKeys(keys: readonly string[]): ReservedKeys {
  * Keys as lenient parsers take them: the long s and the Kelvin sign are letters of ASCII to those that
  * fold case, a NUL ends a string of C, and what reads names from a form or a table trims them.
  */
-function fold(key: string): string {
+export function fold(key: string): string {
   const nul = key.indexOf('\0');
   return (nul === -1 ? key : key.slice(0, nul)).trim().toLowerCase().replaceAll('\u017f', 's');
 }
