@@ -15,6 +15,7 @@ import type { Gateway } from './gateway.ts';
 import { decide, lookUp, match, openSession } from './look-up.ts';
 import { recordUse } from './record-use.ts';
 import { inTurn } from './pipelined.ts';
+import { readBody } from './read-body.ts';
 import { openServerStream } from './server-stream.ts';
 
 function postSteps(gateway: Gateway): readonly Step[] {
@@ -49,8 +50,8 @@ const optionsAnswer = { status: 204, headers: { allow: methods, 'access-control-
  */
 export function registerGateway(server: FastifyInstance, gateway: Gateway, endpoints: readonly Endpoint[], maxBodyBytes: number): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (_request, body, done) => {
-    done(null, body);
+  server.addContentTypeParser('*', (_request, payload, done) => {
+    readBody(payload, maxBodyBytes, done);
   });
   server.setErrorHandler((error: FastifyError, request, reply) => {
     answerError(gateway, error, request, reply);

@@ -19,6 +19,18 @@ test('what was pushed comes back in order, however it was cut, and only once', (
   );
 });
 
+test('large and small pieces in any order come back as they were', () => {
+  const sizes = fc.constantFrom(0, 1, 700, 16_383, 16_384, 70_000);
+  fc.assert(
+    fc.property(fc.array(sizes, { maxLength: 12 }), (lengths) => {
+      const held = new HeldBytes();
+      const pieces = lengths.map((length, at) => Buffer.alloc(length, at + 1));
+      for (const piece of pieces) held.push(piece);
+      assert.ok(held.take().equals(Buffer.concat(pieces)));
+    }),
+  );
+});
+
 test('a piece is never written into, and what was taken does not change with what comes after', () => {
   const held = new HeldBytes();
   const first = Buffer.from('one');
