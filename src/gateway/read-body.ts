@@ -6,8 +6,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** A body in chunks gets this much first, and when it is larger, room for all that it may become: what is not written takes no memory. */
-const firstBytes = 256 * 1024;
+/** A body in chunks that is larger gets memory that grows where it is, page by page, and goes back to the system. */
+const firstBytes = 64 * 1024;
+const stepBytes = 256 * 1024;
 
 /** Stands for the status that the client is told. */
 export class UnreadableBody extends Error {
@@ -26,55 +27,66 @@ export class UnreadableBody extends Error {
  */
 export function readBody(request: Readable & { readonly headers: IncomingHttpHeaders }, limit: number, done: (error: Error | null, body?: Buffer) => void): void {
   const told = request.headers['content-length'];
-  const atMost = told === undefined ? limit : Number(told);
-  if (atMost > limit) {
-    done(tooLarge());
+  if (told !== undefined && Number(told) > limit) {
+    done(new UnreadableBody(413, 'the body is too large'));
     return;
   }
-  let body: Buffer | undefined;
+  const room = createRoom(told === undefined ? limit : Number(told), told === undefined);
+  let only: Buffer | undefined;
   let length = 0;
-  let isOwn = false;
 
   function onData(piece: Buffer): void {
-    const needed = length + piece.length;
-    if (needed > limit) {
-      settle(tooLarge());
+    if (length + piece.length > limit) {
+      settle(new UnreadableBody(413, 'the body is too large'));
       return;
     }
-    if (body === undefined) body = piece;
+    if (length === 0) only = piece;
     else {
-      if (!isOwn || needed > body.length) body = enlarge(body, needed);
-      piece.copy(body, length);
+      if (only !== undefined) room.write(only, 0);
+      only = undefined;
+      room.write(piece, length);
     }
-    length = needed;
-  }
-  function enlarge(before: Buffer, needed: number): Buffer {
-    const larger = Buffer.allocUnsafeSlow(told === undefined && needed <= firstBytes ? Math.min(firstBytes, atMost) : Math.max(needed, atMost));
-    before.copy(larger, 0, 0, length);
-    if (isOwn) giveBack(before);
-    isOwn = true;
-    return larger;
+    length += piece.length;
   }
   function onEnd(): void {
-    settle(null, body?.subarray(0, length) ?? Buffer.alloc(0));
+    settle(null, only ?? room.take(length));
   }
   function onError(): void {
     settle(new UnreadableBody(400, 'the body broke off'));
   }
   function settle(error: Error | null, whole?: Buffer): void {
     request.off('data', onData).off('end', onEnd).off('error', onError);
-    if (error !== null && isOwn && body !== undefined) giveBack(body);
-    body = undefined;
+    if (error !== null) room.giveBack();
+    only = undefined;
     done(error, whole);
   }
   request.on('data', onData).on('end', onEnd).on('error', onError);
 }
 
-function tooLarge(): UnreadableBody {
-  return new UnreadableBody(413, 'the body is too large');
-}
+/** Memory for up to `atMost` bytes; none is taken before it is needed. */
+function createRoom(atMost: number, mayStaySmall: boolean) {
+  let bytes: Buffer = Buffer.alloc(0);
+  let growing: ArrayBuffer | undefined;
 
-/** Only of memory that nothing else lies in. */
-function giveBack({ buffer }: Buffer): void {
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
+  function makeRoom(needed: number): void {
+    if (growing === undefined && (!mayStaySmall || needed <= firstBytes)) {
+      bytes = Buffer.allocUnsafeSlow(mayStaySmall ? Math.min(firstBytes, atMost) : atMost);
+      return;
+    }
+    const before = growing === undefined ? bytes : undefined;
+    growing ??= new ArrayBuffer(0, { maxByteLength: atMost });
+    growing.resize(Math.min(atMost, Math.ceil(needed / stepBytes) * stepBytes));
+    bytes = Buffer.from(growing);
+    before?.copy(bytes);
+  }
+  return {
+    write(piece: Buffer, at: number): void {
+      if (at + piece.length > bytes.length) makeRoom(at + piece.length);
+      piece.copy(bytes, at);
+    },
+    take: (length: number): Buffer => bytes.subarray(0, length),
+    giveBack(): void {
+      growing?.resize(0);
+    },
+  };
 }

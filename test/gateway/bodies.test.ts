@@ -39,6 +39,8 @@ test('the default limit lets the usual large arguments through, of 7 MiB for one
   const text = callOf(7 * 1024 * 1024);
   assert.equal((await client.post(text)).status, 200);
   assert.equal(upstream.requests.at(-1)?.body.length, text.length);
+  assert.equal((await send(url, { headers: { ...headers, 'Mcp-Session-Id': client.session ?? '' }, body: [text.slice(0, 100), text.slice(100)] })).status, 200);
+  assert.equal(upstream.requests.at(-1)?.body.toString(), text);
 });
 
 test('a body of 100 MB is refused while it is sent, with its 413 delivered and without being held in memory (B7)', async (t) => {
