@@ -1,9 +1,10 @@
-/** The first steps: was this server meant, who calls, may she call again already, and is the message one that can be understood. */
+/** The first steps: was this server meant, who calls, and only then: what, may she call again already, and is the message one that can be understood. */
 import { eraOfHeader, eraOfMessage } from '../protocol/era.ts';
 import { parseMessage, type RpcMessage } from '../protocol/json-rpc.ts';
 import { refuseBare } from './answer.ts';
 import type { Call, Step, StepResult } from './call.ts';
 import type { Gateway } from './gateway.ts';
+import { readBody } from './read-body.ts';
 import { forwardedHeaders } from './request-headers.ts';
 import { challengeHeader } from './resource-metadata.ts';
 
@@ -69,6 +70,18 @@ export function checkMedia(call: Call): StepResult {
   const { headers } = call.raw;
   if (!isPlainJson(headers['content-type'], headers['content-encoding'])) return call.refuse('unsupported-media');
   return acceptsAnswer(headers.accept) ? undefined : call.refuse('not-acceptable');
+}
+
+/** @param maxBytes of one message */
+export function takeBody(maxBytes: number): Step {
+  return (call) => new Promise<StepResult>((resolve) => {
+    readBody(call.raw, maxBytes, (body) => {
+      if (body.ok) call.body = body.value;
+      // What is still on its way is thrown away: a client whose connection is cut while it sends never reads why.
+      else call.raw.resume();
+      resolve(body.ok ? undefined : call.refuse(body.error === 'too-large' ? 'too-large' : 'not-json'));
+    });
+  });
 }
 
 export function parse(call: Call): StepResult {

@@ -22,7 +22,8 @@ export class Call {
   readonly reply: ServerResponse;
   readonly endpoint: Endpoint;
   readonly upstream: ProtectedUpstream;
-  readonly body: Buffer;
+  /** Nothing before `takeBody`, and nothing where there is none. */
+  body: Buffer = Buffer.alloc(0);
   /** Headers of the client that go upstream, without the session's. */
   forwarded: string[] = [];
   session: Session | undefined;
@@ -42,7 +43,6 @@ export class Call {
     this.reply = reply;
     this.endpoint = endpoint;
     this.upstream = endpoint.upstream;
-    this.body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   }
 
   get principal(): Principal {
