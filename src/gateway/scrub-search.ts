@@ -32,7 +32,7 @@ export function createSearch(spellings: readonly string[]): { readonly mayFind: 
 
 type InUse = ReturnType<typeof bytesInUse>;
 
-/** Which bytes of ASCII spellings have, at 0x80 whether they have others, a bit for each pair of neighbours, and one of the signs wherever one of them is hidden. */
+/** Which bytes of ASCII spellings have, at 0x80 whether they have others, a bit for each pair of neighbours, what follows a backslash where one of them is hidden, and one of the signs wherever one of them is hidden. */
 function bytesInUse(spellings: readonly string[]) {
   const bytes = new Uint8Array(0x81);
   const pairs = new Uint8Array(0x800);
@@ -46,19 +46,33 @@ function bytesInUse(spellings: readonly string[]) {
     }
   }
   const letters = [letterU, ...[...meant].filter(([, said]) => bytes[said] === 1).map(([written]) => written)];
-  return { bytes, pairs, signs: [Buffer.of(percent), Buffer.of(ampersand), ...letters.map((letter) => Buffer.of(backslash, letter))] };
+  const afterBackslash = new Uint8Array(0x100);
+  for (const letter of letters) afterBackslash[letter] = 1;
+  return { bytes, pairs, afterBackslash, signs: [Buffer.of(percent), Buffer.of(ampersand), ...letters.map((letter) => Buffer.of(backslash, letter))] };
 }
 
 function pairOf(before: number, after: number): number {
   return ((before & 0x7f) << 7) | (after & 0x7f);
 }
 
+/** Where the first escape may be that hides something; in a short text that is not worth a search. */
+function firstSign(bytes: Buffer, { signs }: InUse): number {
+  if (bytes.length < 1_024) return 0;
+  let first = bytes.length;
+  for (const sign of signs) {
+    const at = bytes.subarray(0, first + 1).indexOf(sign);
+    if (at !== -1) first = at;
+  }
+  return first;
+}
+
 /** Whether such an escape, or else any, may stand for a part of a spelling, at any level of nesting. */
 function hides(bytes: Buffer, escape: number | undefined, inUse: InUse): boolean {
-  const firsts = bytes.length < 1_024 ? [0] : inUse.signs.map((sign) => bytes.indexOf(sign)).filter((first) => first !== -1);
-  for (let at = Math.min(...firsts); at < bytes.length; at += 1) {
+  for (let at = firstSign(bytes, inUse); at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0;
     if (escape === undefined ? !isStarter(byte) : byte !== escape) continue;
+    // The quotes and line ends of JSON within JSON are most of the escapes of a text, and seldom a part of a secret.
+    if (byte === backslash && inUse.afterBackslash[bytes[at + 1] ?? 0] === 0) continue;
     const unit = readEscape(bytes, at);
     if (unit !== 0 && isHiding(bytes, at, unit, inUse)) return true;
   }
