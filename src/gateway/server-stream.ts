@@ -109,6 +109,8 @@ export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
       controller.abort(new Error('the upstream has no stream here'));
       return;
     }
+    // They keep the whole read alive that they came with, for as long as the stream is open.
+    Object.assign(controller, { rawHeaders: null });
     this.#body = new AnswerBody(controller, decoder, this);
     if (this.#client === undefined) this.#begin();
   }
