@@ -3,24 +3,18 @@
  * its credentials puts into a request, and which headers of the client may go along.
  */
 import type { ApiKeyCredential, Config, HttpUpstream } from '../config/config.ts';
-import type { Template } from '../config/template.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import type { SecretSlot } from '../vault/secrets.ts';
+import { createHiddenArguments, type HiddenArguments } from './hidden-arguments.ts';
 import { passingHeaders } from './request-headers.ts';
+import { targetsOf, type Targets } from './targets.ts';
 
-export interface HeaderTemplate {
-  /** As it is sent. */
-  readonly name: string;
-  readonly value: Template;
-}
-
-export interface RequiredCredential {
+export interface RequiredCredential extends Targets {
   readonly config: ApiKeyCredential;
   /** The upstream's name; absent when one secret serves all upstreams that require it. */
   readonly place: string | undefined;
   /** Origins to which the secret goes, sorted and joined by a space. */
   readonly destination: string;
-  readonly headers: readonly HeaderTemplate[];
 }
 
 export interface ToolRule {
@@ -45,6 +39,8 @@ export interface ProtectedUpstream {
   readonly operatorHeaders: readonly string[];
   /** Names of client headers that go along, in lower case; nothing that the proxy itself puts in. */
   readonly passingHeaders: ReadonlySet<string>;
+  /** Arguments that credentials fill in, and that lists of tools therefore leave out. */
+  readonly hidden: HiddenArguments | undefined;
 }
 
 /** Where a person's secret for a credential is kept. */
@@ -74,6 +70,7 @@ export function protectUpstream(config: Config, upstream: HttpUpstream, adapter:
     credentials: [...credentials.values()],
     operatorHeaders: Object.entries(upstream.headers).flat(),
     passingHeaders: passingHeaders(upstream.forwardHeaders, own),
+    hidden: createHiddenArguments(rules, upstream.attach === 'always' ? [...credentials.values()] : []),
   };
 }
 
@@ -84,7 +81,7 @@ function requiredCredential(config: Config, upstream: HttpUpstream, name: string
     config: credential,
     place: credential.shared ? undefined : upstream.name,
     destination: credential.shared ? originsOf(config, name).join(' ') : upstream.url.origin,
-    headers: Object.entries(credential.inject.headers).map(([header, value]) => ({ name: header, value })),
+    ...targetsOf(upstream.inject[name] ?? credential.inject),
   };
 }
 

@@ -15,6 +15,7 @@ import { AnswerBody, decoderFor, type BodyTaker } from './decode.ts';
 import { forgetSession } from './forget-session.ts';
 import { upstreamHeaders } from './forward.ts';
 import type { Gateway } from './gateway.ts';
+import { renderQuery } from './inject.ts';
 import { mediaOf } from './relay.ts';
 import type { OpenStream } from './server-streams.ts';
 import { maxHeldBytes, OversizedAnswer } from './sinks.ts';
@@ -41,7 +42,7 @@ export function openServerStream(gateway: Gateway): Step {
       return 'taken';
     }
     const stream = new ServerStream(gateway, call, isResuming);
-    call.upstream.adapter.send({ method: 'GET', headers: upstreamHeaders(call) }, stream);
+    call.upstream.adapter.send({ method: 'GET', headers: upstreamHeaders(call), query: renderQuery(call.held) }, stream);
     return 'taken';
   };
 }

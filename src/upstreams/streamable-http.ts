@@ -4,6 +4,7 @@
  * certificates are verified, and nothing is sent twice.
  */
 import { Pool } from 'undici';
+import { withQuery } from './query.ts';
 import type { Upstream } from './upstream.ts';
 
 const connectTimeoutMs = 10_000;
@@ -22,7 +23,7 @@ export function createStreamableHttpUpstream(url: URL, timeoutMs: number): Upstr
   });
   return {
     send(request, handler) {
-      pool.dispatch({ path, method: request.method, headers: request.headers, body: request.body ?? null }, handler);
+      pool.dispatch({ path: withQuery(path, request.query), method: request.method, headers: request.headers, body: request.body ?? null }, handler);
     },
     async close() {
       await pool.destroy();
