@@ -83,7 +83,7 @@ test('A request that verifies may accept what it likes, but is no other connecti
 
 test('Arguments are dotted paths, none within another, and _meta keeps the keys of MCP', (context) => {
   assert.deepEqual(problemsOf(context, withInject('{ arguments: { auth.token: "{token}", auth: "{token}", other: "{token}" } }')), [
-    '6:20 credentials.c.inject.arguments.auth.token: auth.token, which lies within auth; one of them',
+    '6:32 credentials.c.inject.arguments.auth.token: auth.token, which lies within auth; one of them',
   ]);
   for (const path of ['a..b', '.a', 'a.__proto__']) {
     assert.deepEqual(problemsOf(context, withInject(`{ arguments: { ${path}: "{token}" } }`)).map((one) => one.replace(/^.*?: /, '')), [`${path}, no path of an argument; keys joined by dots, such as auth.token`]);
