@@ -7,6 +7,7 @@ import formbody from '@fastify/formbody';
 import rateLimit from '@fastify/rate-limit';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { DestinationStream } from 'pino';
+import { createVerify, verifyOrigins, type Verify } from './collect/verify.ts';
 import type { Config, HttpUpstream } from './config/config.ts';
 import { createAsk } from './elicitation/ask.ts';
 import { createInteractions, type Interactions, type Ticket } from './elicitation/interactions.ts';
@@ -46,6 +47,9 @@ import { createVault, type Vault } from './vault/secrets.ts';
 
 /** Questions, links, notices and logins under way: whoever loses one to a power failure asks or logs in again. Secrets and ended sessions are never among them. */
 const losableKinds = ['interaction/', 'ticket/', 'notice/', 'login/'];
+
+/** A person waits for it in front of the page. */
+const verifyWithinMs = 15_000;
 
 /** What the process lends: nothing below this reads the environment, the clock or a stream by itself. */
 export interface Edge {
@@ -116,11 +120,12 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
   const drain = createDrain(server);
   await server.register(rateLimit, { global: false });
   const upstreams = new Map(httpUpstreams(config).map((upstream) => [upstream.name, protectUpstream(config, upstream, createStreamableHttpUpstream(upstream.url, upstream.timeout))]));
-  const outbound = createOutbound({ namedOrigins: new Set(identityOrigins(config)), allow: config.outbound.allow });
+  const outbound = createOutbound({ namedOrigins: new Set([...identityOrigins(config), ...verifyOrigins(config)]), allow: config.outbound.allow });
   const identity = createIdentity({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, redirectUri: `${config.server.publicUrl.origin}${pagesBase(config)}/auth/callback` });
   const gateway = createGateway(foundation, server, audit, identity);
   const css = styleSheet(config.pages.accent);
-  const pages = createPages(foundation, server, audit, identity, upstreams, css);
+  const verify = createVerify({ fetch: outbound.fetch, log, now, limitMs: verifyWithinMs });
+  const pages = createPages(foundation, server, audit, identity, upstreams, css, verify);
   const endpoints = endpointsOf(config.server.publicUrl, [...upstreams.values()], config.identity.oauth?.audience);
   await server.register((child) => {
     registerGateway(child, gateway, endpoints, config.server.maxBody);
@@ -236,7 +241,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
   };
 }
 
-function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, upstreams: ReadonlyMap<string, ProtectedUpstream>, css: string): Pages {
+function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, upstreams: ReadonlyMap<string, ProtectedUpstream>, css: string, verify: Verify): Pages {
   const { config, ring, vault, interactions, notices, log, now } = foundation;
   const { perUser, perAddress } = config.limits;
   const countPage = createCount(server, perAddress.pages);
@@ -254,6 +259,11 @@ function createPages(foundation: Foundation, server: FastifyInstance, audit: Pag
     interactions,
     notices,
     vault,
+    verify({ upstream, credential }, fields) {
+      const at = upstreams.get(upstream.name);
+      if (at === undefined) throw new Error(`${upstream.name} is no upstream`);
+      return verify(credential, at, fields);
+    },
     ring,
     namespace: config.vault.namespace,
     audit,

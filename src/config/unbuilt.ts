@@ -24,7 +24,6 @@ export const unbuiltRows: readonly Row[] = [
   { where: 'vault.migrate' },
   { where: 'elicitation.delivery', values: ['hold'], instead: 'error' },
   { where: 'credentials.*.kind', values: ['oauth', 'payment'], instead: 'apiKey' },
-  { where: 'credentials.*.verify' },
   { where: 'credentials.*.inject.env', instead: 'inject.headers' },
   { where: 'upstreams.*.inject.*.env', instead: 'inject.headers' },
   { where: 'payments' },

@@ -17,12 +17,15 @@ interface Put {
   readonly header: string | undefined;
 }
 
+/** A message, and what it carries. */
+type Carrying = Pick<Call, 'held' | 'message' | 'tool' | 'upstream' | 'body'>;
+
 /**
  * @param headers for upstream: name, value, name, value …
  * @returns body and headers to send; `invalid-request` when the client sent something else where an object must be
  * @throws Error when two credentials are put into one place
  */
-export function injectIntoMessage(call: Call, headers: string[]): Result<{ readonly body: Buffer; readonly headers: string[] }, 'invalid-request'> {
+export function injectIntoMessage(call: Carrying, headers: string[]): Result<{ readonly body: Buffer; readonly headers: string[] }, 'invalid-request'> {
   const puts = putsOf(call);
   if (puts.length === 0) return ok({ body: call.body, headers });
   mustBeApart('member', puts.flatMap(({ path }) => places(path, puts)));
@@ -36,7 +39,7 @@ export function injectIntoMessage(call: Call, headers: string[]): Result<{ reado
   return ok({ body: Buffer.from(text), headers: [...withoutHeaders(headers, mirrored), ...mirrored] });
 }
 
-function putsOf({ held, message, tool, upstream }: Call): readonly Put[] {
+function putsOf({ held, message, tool, upstream }: Carrying): readonly Put[] {
   if (message.kind !== 'request') return [];
   return held.flatMap(({ credential, secret }): readonly Put[] => [
     ...(tool === undefined ? [] : credential.arguments).map(({ path, value }): Put => ({ path: ['params', 'arguments', ...path], value: value.render(secret.fields), header: upstream.hidden?.headerOf(tool ?? '', path) })),

@@ -3,6 +3,7 @@
  * its credentials puts into a request, and which headers of the client may go along.
  */
 import type { ApiKeyCredential, Config, HttpUpstream } from '../config/config.ts';
+import { verifyOrigin } from '../config/destination.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import type { SecretSlot } from '../vault/secrets.ts';
 import { createHiddenArguments, type HiddenArguments } from './hidden-arguments.ts';
@@ -80,16 +81,16 @@ function requiredCredential(config: Config, upstream: HttpUpstream, name: string
   return {
     config: credential,
     place: credential.shared ? undefined : upstream.name,
-    destination: credential.shared ? originsOf(config, name).join(' ') : upstream.url.origin,
+    destination: [...new Set([...(credential.shared ? originsOf(config, name) : [upstream.url.origin]), ...verifyOrigin(credential)])].sort().join(' '),
     ...targetsOf(upstream.inject[name] ?? credential.inject),
   };
 }
 
 /** A shared secret goes to every upstream that requires it; adding one asks the person again. */
-function originsOf(config: Config, credential: string): string[] {
+function originsOf(config: Config, credential: string): readonly string[] {
   const upstreams = Object.values(config.upstreams).filter((upstream): upstream is HttpUpstream => 'url' in upstream);
   const using = upstreams.filter((upstream) => upstream.rules.some((rule) => namesIn(rule).includes(credential)));
-  return [...new Set(using.map((upstream) => upstream.url.origin))].sort();
+  return using.map((upstream) => upstream.url.origin);
 }
 
 function namesIn(rule: HttpUpstream['rules'][number]): string[] {

@@ -14,6 +14,7 @@ export type AuditEvent =
   | 'opened'
   | 'wrong-person'
   | 'submitted'
+  | 'verified'
   | 'stored'
   | 'consent'
   | 'used'

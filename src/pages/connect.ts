@@ -4,6 +4,7 @@
  * a question of consent. Everything here runs after all checks have passed.
  */
 import { collectApiKey, type FieldProblem } from '../collect/api-key.ts';
+import { headersOf, type Verdict } from '../collect/verify.ts';
 import { textIn } from '../config/text.ts';
 import type { Ticket } from '../elicitation/interactions.ts';
 import { secretSlot } from '../gateway/protected-upstream.ts';
@@ -12,6 +13,7 @@ import { mayServe, type Secret } from '../vault/secrets.ts';
 import { csrfToken } from './csrf.ts';
 import { renderConsent } from './person-views.ts';
 import { renderAlreadyDone, renderDeclined, renderDone, renderEntry, renderExpired, type EntryField, type Frame } from './views.ts';
+import { trialOf, tryKey } from './try-key.ts';
 import type { CheckedVisit, Page, Pages, Redirect } from './visit.ts';
 
 export async function showQuestion(pages: Pages, visit: CheckedVisit): Promise<Page> {
@@ -41,9 +43,12 @@ export async function takeAnswer(pages: Pages, visit: CheckedVisit): Promise<Pag
 
 async function takeKey(pages: Pages, visit: CheckedVisit, ticket: Ticket): Promise<Page> {
   const { credential } = visit.asked;
-  const collected = collectApiKey(credential.config.fields, credential.headers, visit.form);
+  const collected = collectApiKey(credential.config.fields, headersOf(credential), visit.form);
   record(pages, visit, 'submitted', collected.ok ? 'accepted' : 'refused');
   if (!collected.ok) return entryPage(pages, visit, 422, { values: collected.error.fields, problems: collected.error.problems });
+  const tried = await tryKey(pages, visit, collected.value.fields);
+  if (tried !== undefined) record(pages, visit, 'verified', tried.verdict);
+  if (tried?.mayStore === false) return entryPage(pages, visit, tried.verdict === 'refused' ? 422 : 503, { values: collected.value.fields, verdict: tried.verdict });
   const slot = secretSlot(visit.visitor.principal, credential);
   const { expiresAfter } = credential.config;
   const time = pages.now();
@@ -107,9 +112,11 @@ function consentPage(pages: Pages, visit: CheckedVisit, clientId: string): Page 
 interface EntryState {
   readonly values?: Readonly<Record<string, string>>;
   readonly problems?: Readonly<Record<string, FieldProblem>>;
+  /** How the trial went. */
+  readonly verdict?: Verdict;
 }
 
-async function entryPage(pages: Pages, visit: CheckedVisit, status: number, { values = {}, problems = {} }: EntryState = {}): Promise<Page> {
+async function entryPage(pages: Pages, visit: CheckedVisit, status: number, { values = {}, problems = {}, verdict }: EntryState = {}): Promise<Page> {
   const { asked, visitor, opened } = visit;
   const stored = await pages.vault.inspect(secretSlot(visitor.principal, asked.credential));
   const { config, destination } = asked.credential;
@@ -139,6 +146,7 @@ async function entryPage(pages: Pages, visit: CheckedVisit, status: number, { va
     keptForMs: config.expiresAfter,
     replaces: stored !== undefined,
     refused: stored?.isRejected,
+    trial: trialOf(visit, frame.language, verdict),
   });
   return { status, html };
 }

@@ -15,7 +15,6 @@ const parts: readonly (readonly [path: string, sections: Readonly<Record<string,
   ['outbound.ca', { outbound: '{ ca: elicitgate.yaml }' }],
   ['outbound.proxy', { outbound: '{ proxy: "http://p:1" }' }],
   ['credentials.k.kind', { credentials: '{ k: { kind: oauth, discover: upstream, inject: { headers: { A: "{access_token}" } } } }' }],
-  ['credentials.k.verify', { credentials: '{ k: { kind: apiKey, fields: [{ name: t }], verify: { tool: x }, inject: { headers: { A: "{t}" } } } }' }],
   [
     'credentials.k.inject.env',
     { credentials: '{ k: { kind: apiKey, fields: [{ name: t }], inject: { env: { A: "{t}" } } } }', upstreams: '{ u: { url: "http://a" } }' },
