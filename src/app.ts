@@ -39,6 +39,7 @@ import type { PageLinks, Pages } from './pages/visit.ts';
 import { createMemoryStore } from './stores/memory.ts';
 import { openSqliteStore } from './stores/sqlite.ts';
 import type { Clock, Store } from './stores/store.ts';
+import { readCertificates } from './upstreams/certificates.ts';
 import { createOutbound } from './upstreams/outbound.ts';
 import { createStreamableHttpUpstream } from './upstreams/streamable-http.ts';
 import { checkCanary } from './vault/canary.ts';
@@ -119,8 +120,8 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
   const server = createServer(config);
   const drain = createDrain(server);
   await server.register(rateLimit, { global: false });
-  const upstreams = new Map(httpUpstreams(config).map((upstream) => [upstream.name, protectUpstream(config, upstream, createStreamableHttpUpstream(upstream.url, upstream.timeout))]));
-  const outbound = createOutbound({ namedOrigins: new Set([...identityOrigins(config), ...verifyOrigins(config)]), allow: config.outbound.allow });
+  const upstreams = new Map(httpUpstreams(config).map((upstream) => [upstream.name, protectUpstream(config, upstream, createStreamableHttpUpstream(upstream.url, upstream.timeout, readCertificates(`upstreams.${upstream.name}.tls`, upstream.tls ?? {})))]));
+  const outbound = createOutbound({ namedOrigins: new Set([...identityOrigins(config), ...verifyOrigins(config)]), allow: config.outbound.allow, proxy: config.outbound.proxy, certificates: readCertificates('outbound.ca', config.outbound.ca === undefined ? {} : { ca: config.outbound.ca }, true) });
   const identity = createIdentity({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, redirectUri: `${config.server.publicUrl.origin}${pagesBase(config)}/auth/callback` });
   const gateway = createGateway(foundation, server, audit, identity);
   const css = styleSheet(config.pages.accent);
