@@ -13,6 +13,7 @@ import { createAsk } from './elicitation/ask.ts';
 import { createInteractions, type Interactions, type Ticket } from './elicitation/interactions.ts';
 import { createNotices, type Notices } from './elicitation/notices.ts';
 import { err, ok, UnavailableError, type Result } from './errors.ts';
+import { createBindings } from './gateway/bindings.ts';
 import { endpointsOf, withoutSlash } from './gateway/endpoint.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createHeartbeat } from './gateway/heartbeat.ts';
@@ -227,6 +228,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     identify: identity.caller,
     countCall: countCall === undefined ? undefined : (request, principal) => countCall(request, personKey(principal)),
     sessions: createSessions(store, ring, config.vault.namespace, now),
+    bindings: createBindings(store, ring, config.vault.namespace, now),
     vault,
     scrubbers: createScrubbers(),
     ask: createAsk(interactions, (ticketId) => connectUrl(config, ticketId)),
