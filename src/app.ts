@@ -7,11 +7,13 @@ import formbody from '@fastify/formbody';
 import rateLimit from '@fastify/rate-limit';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { DestinationStream } from 'pino';
+import { createVerify, verifyOrigins, type Verify } from './collect/verify.ts';
 import type { Config, HttpUpstream } from './config/config.ts';
 import { createAsk } from './elicitation/ask.ts';
 import { createInteractions, type Interactions, type Ticket } from './elicitation/interactions.ts';
 import { createNotices, type Notices } from './elicitation/notices.ts';
 import { err, ok, UnavailableError, type Result } from './errors.ts';
+import { createBindings } from './gateway/bindings.ts';
 import { endpointsOf, withoutSlash } from './gateway/endpoint.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createHeartbeat } from './gateway/heartbeat.ts';
@@ -39,6 +41,7 @@ import type { PageLinks, Pages } from './pages/visit.ts';
 import { createMemoryStore } from './stores/memory.ts';
 import { openSqliteStore } from './stores/sqlite.ts';
 import type { Clock, Store } from './stores/store.ts';
+import { readCertificates } from './upstreams/certificates.ts';
 import { createOutbound } from './upstreams/outbound.ts';
 import { createStreamableHttpUpstream } from './upstreams/streamable-http.ts';
 import { checkCanary } from './vault/canary.ts';
@@ -47,6 +50,9 @@ import { createVault, type Vault } from './vault/secrets.ts';
 
 /** Questions, links, notices, locks, and logins and connections under way: whoever loses one to a power failure begins again. Secrets and ended sessions are never among them. */
 const losableKinds = ['interaction/', 'ticket/', 'notice/', 'login/', 'transaction/', 'lock/'];
+
+/** A person waits for it in front of the page. */
+const verifyWithinMs = 15_000;
 
 /** What the process lends: nothing below this reads the environment, the clock or a stream by itself. */
 export interface Edge {
@@ -116,12 +122,13 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
   const server = createServer(config);
   const drain = createDrain(server);
   await server.register(rateLimit, { global: false });
-  const upstreams = new Map(httpUpstreams(config).map((upstream) => [upstream.name, protectUpstream(config, upstream, createStreamableHttpUpstream(upstream.url, upstream.timeout))]));
-  const outbound = createOutbound({ namedOrigins: new Set(identityOrigins(config)), allow: config.outbound.allow });
+  const upstreams = new Map(httpUpstreams(config).map((upstream) => [upstream.name, protectUpstream(config, upstream, createStreamableHttpUpstream(upstream.url, upstream.timeout, readCertificates(`upstreams.${upstream.name}.tls`, upstream.tls ?? {})))]));
+  const outbound = createOutbound({ namedOrigins: new Set([...identityOrigins(config), ...verifyOrigins(config)]), allow: config.outbound.allow, proxy: config.outbound.proxy, certificates: readCertificates('outbound.ca', config.outbound.ca === undefined ? {} : { ca: config.outbound.ca }, true) });
   const identity = createIdentity({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, redirectUri: `${config.server.publicUrl.origin}${pagesBase(config)}/auth/callback` });
   const gateway = createGateway(foundation, server, audit, identity);
   const css = styleSheet(config.pages.accent);
-  const pages = createPages(foundation, server, audit, identity, upstreams, css);
+  const verify = createVerify({ fetch: outbound.fetch, log, now, limitMs: verifyWithinMs });
+  const pages = createPages(foundation, server, audit, identity, upstreams, css, verify);
   const endpoints = endpointsOf(config.server.publicUrl, [...upstreams.values()], config.identity.oauth?.audience);
   await server.register((child) => {
     registerGateway(child, gateway, endpoints, config.server.maxBody);
@@ -222,6 +229,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     identify: identity.caller,
     countCall: countCall === undefined ? undefined : (request, principal) => countCall(request, personKey(principal)),
     sessions: createSessions(store, ring, config.vault.namespace, now),
+    bindings: createBindings(store, ring, config.vault.namespace, now),
     vault,
     scrubbers: createScrubbers(),
     ask: createAsk(interactions, (ticketId) => connectUrl(config, ticketId)),
@@ -237,7 +245,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
   };
 }
 
-function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, upstreams: ReadonlyMap<string, ProtectedUpstream>, css: string): Pages {
+function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, upstreams: ReadonlyMap<string, ProtectedUpstream>, css: string, verify: Verify): Pages {
   const { config, ring, vault, interactions, notices, log, now } = foundation;
   const { perUser, perAddress } = config.limits;
   const countPage = createCount(server, perAddress.pages);
@@ -250,6 +258,11 @@ function createPages(foundation: Foundation, server: FastifyInstance, audit: Pag
     interactions,
     notices,
     vault,
+    verify({ upstream, credential }, fields) {
+      const at = upstreams.get(upstream.name);
+      if (at === undefined) throw new Error(`${upstream.name} is no upstream`);
+      return verify(credential, at, fields);
+    },
     ring,
     namespace: config.vault.namespace,
     audit,

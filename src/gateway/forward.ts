@@ -7,8 +7,10 @@ import type { Call, Step } from './call.ts';
 import { ClientStream } from './client-stream.ts';
 import type { Gateway } from './gateway.ts';
 import { initializePlan } from './handshake.ts';
-import { renderHeaders } from './inject.ts';
+import { renderHeaders, renderQuery } from './inject.ts';
+import { injectIntoMessage } from './inject-body.ts';
 import { askAgain, inspectEvents, isRejectedAnswer, isRejectedStatus, mustInspect } from './rejection.ts';
+import { hidingArguments } from './listed-tools.ts';
 import { Relay, type AnswerHead, type RelayPlan } from './relay.ts';
 import { injectedHeaders } from './request-headers.ts';
 import { forgetSession } from './forget-session.ts';
@@ -19,8 +21,11 @@ const maxErrorBytes = 1024 * 1024;
 
 export function forward(gateway: Gateway): Step {
   return (call) => {
+    const message = injectIntoMessage(call, upstreamHeaders(call));
+    if (!message.ok) return call.refuse(message.error);
     const relay = new Relay(call.reply, planFor(gateway, call), gateway.heartbeat, call.upstream.config.timeout, gateway.now);
-    call.upstream.adapter.send({ method: 'POST', headers: ['content-type', 'application/json', ...upstreamHeaders(call)], body: call.body }, relay);
+    const { body, headers } = message.value;
+    call.upstream.adapter.send({ method: 'POST', headers: ['content-type', 'application/json', ...headers], body, query: renderQuery(call.held) }, relay);
     return 'taken';
   };
 }
@@ -63,7 +68,8 @@ function planFor(gateway: Gateway, call: Call): RelayPlan {
 }
 
 function chooseForRequest(gateway: Gateway, call: Call, idText: string, head: AnswerHead): Sink {
-  const { reply, scrubber } = call;
+  const { reply } = call;
+  const scrubber = hidingArguments(call) ?? call.scrubber;
   if (head.status < 300 && head.media === 'events') {
     const stream = new ClientStream(reply, gateway.heartbeat, gateway.now);
     const sink = streamEvents(stream, scrubber, idText);

@@ -9,6 +9,7 @@ import type { Audit } from '../operate/audit.ts';
 import type { Log } from '../operate/log.ts';
 import type { Clock } from '../stores/store.ts';
 import type { Vault } from '../vault/secrets.ts';
+import type { Bindings } from './bindings.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Scrubbers } from './scrubbers.ts';
 import type { ServerStreams } from './server-streams.ts';
@@ -27,6 +28,7 @@ export interface Gateway {
   /** Counts one call. @returns seconds to wait when the person has made too many */
   readonly countCall: ((request: FastifyRequest, principal: Principal) => Promise<number | undefined>) | undefined;
   readonly sessions: Sessions;
+  readonly bindings: Bindings;
   readonly vault: Vault;
   readonly scrubbers: Scrubbers;
   readonly ask: Ask;

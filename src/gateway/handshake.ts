@@ -7,10 +7,13 @@
 import { isObject, type JsonObject } from '../protocol/json-rpc.ts';
 import { displayName } from '../protocol/session-token.ts';
 import { EventSplitter } from '../protocol/sse.ts';
+import { describeError } from '../operate/log.ts';
 import { sendAnswer } from './answer.ts';
+import { nameOfSecrets } from './bindings.ts';
 import type { Call } from './call.ts';
 import { ClientStream } from './client-stream.ts';
 import type { ClientOverride, Gateway } from './gateway.ts';
+import { isBound } from './rebind.ts';
 import type { AnswerHead, RelayPlan } from './relay.ts';
 import { collect, OversizedAnswer, streamEvents, type Sink } from './sinks.ts';
 import { isResponse, messageIn, messagesIn } from './upstream-messages.ts';
@@ -91,7 +94,19 @@ function sessionHeader(gateway: Gateway, call: Call, head: AnswerHead, answer: J
     negotiatedVersion: versionOf(result['protocolVersion']),
     takesUrls: override === undefined ? isObject(declared?.['url']) : override === 'url',
   });
+  keepBinding(gateway, call, token, params);
   return { 'mcp-session-id': token };
+}
+
+/** What a new upstream session will need, should the secrets of this one change. */
+function keepBinding(gateway: Gateway, call: Call, token: string, params: JsonObject): void {
+  const name = call.upstream.config.name;
+  const session = gateway.sessions.read(token, call.principal, name);
+  if (session?.upstreamSession === undefined || !isBound(call)) return;
+  const { upstreamSession, negotiatedVersion } = session;
+  gateway.bindings.begin(session, { params, secrets: nameOfSecrets(call.held), upstreamSession, negotiatedVersion }).catch((error: unknown) => {
+    gateway.log.warn({ upstream: name, reason: describeError(error) }, 'the parameters of a session could not be stored');
+  });
 }
 
 /** `elicitation: {}` is form mode only (2025-11-25, client/elicitation, "Capabilities"): what counts is `url`. */

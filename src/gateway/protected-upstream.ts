@@ -4,25 +4,20 @@
  */
 import { isCollected, type CollectedCredential } from '../collect/kinds.ts';
 import type { Config, HttpUpstream } from '../config/config.ts';
+import { verifyOrigin } from '../config/destination.ts';
 import { namesIn, type WrittenRequirement } from '../config/requirement.ts';
-import type { Template } from '../config/template.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import type { SecretSlot } from '../vault/secrets.ts';
+import { createHiddenArguments, type HiddenArguments } from './hidden-arguments.ts';
 import { passingHeaders } from './request-headers.ts';
+import { targetsOf, type Targets } from './targets.ts';
 
-export interface HeaderTemplate {
-  /** As it is sent. */
-  readonly name: string;
-  readonly value: Template;
-}
-
-export interface RequiredCredential {
+export interface RequiredCredential extends Targets {
   readonly config: CollectedCredential;
   /** The upstream's name; absent when one secret serves all upstreams that require it. */
   readonly place: string | undefined;
   /** Origins to which the secret goes, sorted and joined by a space. */
   readonly destination: string;
-  readonly headers: readonly HeaderTemplate[];
 }
 
 /** What a rule asks for: any one of these credentials is enough. The same in several rules is one object. */
@@ -56,6 +51,8 @@ export interface ProtectedUpstream {
   readonly operatorHeaders: readonly string[];
   /** Names of client headers that go along, in lower case; nothing that the proxy itself puts in. */
   readonly passingHeaders: ReadonlySet<string>;
+  /** Arguments that credentials fill in, and that lists of tools therefore leave out. */
+  readonly hidden: HiddenArguments | undefined;
 }
 
 /** Where a person's secret for a credential is kept. */
@@ -96,6 +93,7 @@ export function protectUpstream(config: Config, upstream: HttpUpstream, adapter:
     credentials: [...credentials.values()],
     operatorHeaders: Object.entries(upstream.headers).flat(),
     passingHeaders: passingHeaders(upstream.forwardHeaders, own),
+    hidden: createHiddenArguments(rules, upstream.attach === 'always' ? [...credentials.values()] : []),
   };
 }
 
@@ -113,14 +111,14 @@ function requiredCredential(config: Config, upstream: HttpUpstream, name: string
   return {
     config: credential,
     place: credential.shared ? undefined : upstream.name,
-    destination: credential.shared ? originsOf(config, name).join(' ') : upstream.url.origin,
-    headers: Object.entries(credential.inject.headers).map(([header, value]) => ({ name: header, value })),
+    destination: [...new Set([...(credential.shared ? originsOf(config, name) : [upstream.url.origin]), ...verifyOrigin(credential)])].sort().join(' '),
+    ...targetsOf(upstream.inject[name] ?? credential.inject),
   };
 }
 
 /** A shared secret goes to every upstream that requires it; adding one asks the person again. */
-function originsOf(config: Config, credential: string): string[] {
+function originsOf(config: Config, credential: string): readonly string[] {
   const upstreams = Object.values(config.upstreams).filter((upstream): upstream is HttpUpstream => 'url' in upstream);
   const using = upstreams.filter((upstream) => upstream.rules.some((rule) => namesIn(rule.requires).includes(credential)));
-  return [...new Set(using.map((upstream) => upstream.url.origin))].sort();
+  return using.map((upstream) => upstream.url.origin);
 }

@@ -14,7 +14,7 @@ import type { ClientStream } from './client-stream.ts';
 import { ask } from './elicit.ts';
 import type { Gateway } from './gateway.ts';
 import { decideWith } from './look-up.ts';
-import { secretSlot } from './protected-upstream.ts';
+import { secretSlot, type Rejected } from './protected-upstream.ts';
 import { maxHeldBytes, OversizedAnswer, type Sink } from './sinks.ts';
 import { messagesIn } from './upstream-messages.ts';
 
@@ -31,9 +31,12 @@ export function mustInspect(call: Call): boolean {
   return call.held.length > 0 && call.tool !== undefined && (rpcError.length > 0 || toolError !== undefined);
 }
 
-/** Whether one JSON-RPC answer says that a credential is bad. */
+/** Whether one JSON-RPC answer to a call says that a credential is bad. */
 export function isRejectedAnswer(call: Call, answer: JsonObject): boolean {
-  const { rpcError, toolError } = call.upstream.rejected;
+  return isRejectedBy(call.upstream.rejected, answer);
+}
+
+export function isRejectedBy({ rpcError, toolError }: Rejected, answer: JsonObject): boolean {
   const { error, result } = answer;
   if (isObject(error)) return typeof error['code'] === 'number' && rpcError.includes(error['code']);
   return toolError !== undefined && isObject(result) && result['isError'] === true && toolError.test(textOf(result['content']));

@@ -13,6 +13,7 @@ import type { Endpoint } from './endpoint.ts';
 import { forward } from './forward.ts';
 import type { Gateway } from './gateway.ts';
 import { decide, lookUp, match, openSession } from './look-up.ts';
+import { rebind } from './rebind.ts';
 import { recordUse } from './record-use.ts';
 import { inTurn } from './pipelined.ts';
 import { openServerStream } from './server-stream.ts';
@@ -33,13 +34,14 @@ function postSteps(gateway: Gateway, maxBodyBytes: number): readonly Step[] {
     decide(gateway),
     elicit(gateway),
     recordUse(gateway),
+    rebind(gateway),
     forward(gateway),
   ];
 }
 
 /** GET and DELETE, which have no message. */
 function bareSteps(gateway: Gateway, last: Step): readonly Step[] {
-  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), recordUse(gateway), last];
+  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), recordUse(gateway), rebind(gateway), last];
 }
 
 const methods = 'POST, GET, DELETE, OPTIONS';

@@ -14,9 +14,12 @@ import { ClientStream, eventStreamHeaders } from './client-stream.ts';
 import { AnswerBody, decoderFor, type BodyTaker } from './decode.ts';
 import { forgetSession } from './forget-session.ts';
 import { upstreamHeaders } from './forward.ts';
+import type { HeldCredential } from './decide.ts';
 import type { Gateway } from './gateway.ts';
+import { renderQuery } from './inject.ts';
 import { mediaOf } from './relay.ts';
 import type { OpenStream } from './server-streams.ts';
+import type { Session } from './sessions.ts';
 import { maxHeldBytes, OversizedAnswer } from './sinks.ts';
 
 /** An upstream that keeps its headers to itself is waited for so long, for it may yet say that it has no stream. */
@@ -40,8 +43,7 @@ export function openServerStream(gateway: Gateway): Step {
       running.takeOver(call);
       return 'taken';
     }
-    const stream = new ServerStream(gateway, call, isResuming);
-    call.upstream.adapter.send({ method: 'GET', headers: upstreamHeaders(call) }, stream);
+    new ServerStream(gateway, call, isResuming).openUpstream();
     return 'taken';
   };
 }
@@ -49,9 +51,38 @@ export function openServerStream(gateway: Gateway): Step {
 /** A stream that is over at once: its client opens another, and is not told that there is none. */
 const emptyStream = { status: 200, headers: eventStreamHeaders, body: keepAliveComment };
 
+/** One upstream half: what it says after another has taken its place is for nobody. */
+class UpstreamHalf implements AnswerHandler {
+  #stream: ServerStream | undefined;
+
+  constructor(stream: ServerStream) {
+    this.#stream = stream;
+  }
+  leave(): void {
+    this.#stream = undefined;
+  }
+  onRequestStart(controller: AnswerController): void {
+    if (this.#stream === undefined) controller.abort(new Error('another upstream session took its place'));
+    else this.#stream.onRequestStart(controller);
+  }
+  onResponseStart(controller: AnswerController, status: number, headers: IncomingHttpHeaders): void {
+    this.#stream?.onResponseStart(controller, status, headers);
+  }
+  onResponseData(controller: AnswerController, chunk: Buffer): void {
+    this.#stream?.onResponseData(controller, chunk);
+  }
+  onResponseEnd(): void {
+    this.#stream?.onResponseEnd();
+  }
+  onResponseError(controller: AnswerController, error: Error): void {
+    this.#stream?.onResponseError(controller, error);
+  }
+}
+
 export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
   readonly #gateway: Gateway;
-  readonly #splitter = new EventSplitter();
+  #splitter = new EventSplitter();
+  #half: UpstreamHalf | undefined;
   readonly #isStandalone: boolean;
   #call: Call;
   #client: ClientStream | undefined;
@@ -88,6 +119,29 @@ export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
     before.client.end();
     // The old connection may have been too slow; the new one is not.
     this.#body?.resume();
+  }
+
+  /** Asks the upstream for its half, in place of the one before. */
+  openUpstream(): void {
+    const before = this.#controller;
+    const half = new UpstreamHalf(this);
+    this.#half?.leave();
+    this.#half = half;
+    this.#body?.close();
+    this.#body = undefined;
+    this.#controller = undefined;
+    this.#splitter = new EventSplitter();
+    if (before?.aborted === false) before.abort(new Error('another upstream session took its place'));
+    this.#call.upstream.adapter.send({ method: 'GET', headers: upstreamHeaders(this.#call), query: renderQuery(this.#call.held) }, half);
+  }
+
+  reopen(session: Session, held: readonly HeldCredential[]): void {
+    this.#call.session = session;
+    this.#call.held = held;
+    // Events of another session cannot be gone on with.
+    this.#call.forwarded = this.#call.forwarded.filter((_, at, all) => all[at - (at % 2)] !== 'last-event-id');
+    this.#isUpstreamOver = false;
+    this.openUpstream();
   }
 
   end(): void {

@@ -15,6 +15,7 @@ export type AuditEvent =
   | 'opened'
   | 'wrong-person'
   | 'submitted'
+  | 'verified'
   | 'stored'
   | 'consent'
   | 'used'

@@ -81,6 +81,17 @@ export function eachMember(text: string, start: number, visit: (member: Member) 
   return true;
 }
 
+/** Walks the list that opens at `start`, in valid JSON. */
+export function eachItem(text: string, start: number, visit: (start: number, end: number) => void): void {
+  let at = skipSpace(text, start + 1);
+  while (at < text.length && text[at] !== ']') {
+    const end = endOfValue(text, at);
+    visit(at, end);
+    at = skipSpace(text, end);
+    if (text[at] === ',') at = skipSpace(text, at + 1);
+  }
+}
+
 /** Whether no object anywhere in this value has a key twice. */
 function hasUniqueKeysThroughout(text: string, start: number): boolean {
   // One entry for each open bracket: the keys seen so far in an object, nothing in an array.
