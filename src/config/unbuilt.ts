@@ -30,10 +30,6 @@ export const unbuiltRows: readonly Row[] = [
   { where: 'upstreams.*.transport', values: ['sse', 'stdio'], instead: 'streamable-http' },
   { where: 'upstreams.*.delivery' },
   { where: 'upstreams.*.catalogue' },
-  { where: 'upstreams.*.rules.*.resources', instead: 'tools' },
-  { where: 'upstreams.*.rules.*.prompts', instead: 'tools' },
-  { where: 'upstreams.*.rules.*.when' },
-  { where: 'upstreams.*.rules.*.unless' },
   { where: 'upstreams.*.rules.*.requires.*.scopes', instead: 'the name of a credential' },
   { where: 'telemetry' },
 ];

@@ -18,31 +18,34 @@ export interface MissingCredential {
 export interface Asking {
   readonly principal: Principal;
   readonly upstream: { readonly name: string; readonly title: Text };
-  readonly tool?: string;
+  /** What was called, read or used, by its name. */
+  readonly target?: { readonly kind: keyof typeof purposes; readonly name: string };
   readonly clientName?: string;
   readonly sessionId?: string;
 }
+
+const purposes = { tool: 'run', resource: 'read', prompt: 'use' } as const;
 
 export type Ask = (asking: Asking, missing: MissingCredential) => Promise<Question>;
 
 /** @param connectUrl the page of a ticket */
 export function createAsk(interactions: Interactions, connectUrl: (ticketId: string) => string): Ask {
   return async (asking, missing) => {
-    const { principal, upstream, tool, clientName, sessionId } = asking;
+    const { principal, upstream, target, clientName, sessionId } = asking;
     const { ticketId, elicitationId } = await interactions.begin({
       subject: { issuer: principal.issuer, subject: principal.subject, place: missing.place, credential: missing.name },
       upstream: upstream.name,
-      ...(tool === undefined ? {} : { tool }),
+      ...(target === undefined ? {} : { tool: target.name }),
       ...(clientName === undefined ? {} : { clientName }),
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(principal.clientId === undefined ? {} : { clientId: principal.clientId }),
     });
-    return { elicitationId, url: connectUrl(ticketId), message: wording(upstream.title, missing.titles, tool) };
+    return { elicitationId, url: connectUrl(ticketId), message: wording(upstream.title, missing.titles, target) };
   };
 }
 
-function wording(server: Text, credentials: readonly Text[], tool: string | undefined): string {
-  const purpose = tool === undefined ? '' : ` to run “${tool}”`;
+function wording(server: Text, credentials: readonly Text[], target: Asking['target']): string {
+  const purpose = target === undefined ? '' : ` to ${purposes[target.kind]} “${target.name}”`;
   const either = credentials.map((title) => textIn(title, 'en')).join(' or ');
   return `${textIn(server, 'en')} needs your ${either} credential${purpose}. Open the page to give it; neither the assistant nor this client sees it.`;
 }

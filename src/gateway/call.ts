@@ -11,10 +11,10 @@ import { refuseBare, refuseRequest } from './answer.ts';
 import type { Reason } from '../errors.ts';
 import type { Decision, HeldCredential } from './decide.ts';
 import type { Endpoint } from './endpoint.ts';
-import { toolOf } from './match.ts';
 import type { ProtectedUpstream, Requirement } from './protected-upstream.ts';
 import type { PersonScrubber } from './scrubbers.ts';
 import type { Session } from './sessions.ts';
+import { targetsOf, type Target } from './target.ts';
 
 export class Call {
   readonly request: FastifyRequest;
@@ -66,7 +66,12 @@ export class Call {
 
   /** The tool that the message calls, if it calls one. */
   get tool(): string | undefined {
-    return this.#message === undefined ? undefined : toolOf(this.#message);
+    return this.target?.kind === 'tool' ? this.target.name : undefined;
+  }
+
+  /** What the message is about, if rules can protect it. */
+  get target(): Target | undefined {
+    return this.#message === undefined ? undefined : targetsOf(this.#message)[0];
   }
 
   refuse(reason: Reason): Answer {

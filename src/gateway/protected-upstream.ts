@@ -8,8 +8,11 @@ import { verifyOrigin } from '../config/destination.ts';
 import { namesIn, type WrittenRequirement } from '../config/requirement.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import type { SecretSlot } from '../vault/secrets.ts';
+import { applies, type Facts } from './conditions.ts';
 import { createHiddenArguments, type HiddenArguments } from './hidden-arguments.ts';
 import { passingHeaders } from './request-headers.ts';
+import { matchUris } from './resource-names.ts';
+import type { Target } from './target.ts';
 import { targetsOf, type Targets } from './targets.ts';
 
 export interface RequiredCredential extends Targets {
@@ -27,8 +30,11 @@ export interface Requirement {
   readonly scopes?: readonly string[];
 }
 
-export interface ToolRule {
-  readonly matches: (tool: string) => boolean;
+export interface CallRule {
+  /** Whether it is about this tool, resource or prompt. */
+  readonly names: (target: Target) => boolean;
+  /** Whether its conditions leave it in force. */
+  readonly applies: (facts: Facts) => boolean;
   readonly requires: readonly Requirement[];
 }
 
@@ -40,7 +46,7 @@ const rejectedByDefault: Rejected = { status: [401], rpcError: [], maxPerHour: 3
 export interface ProtectedUpstream {
   readonly config: HttpUpstream;
   readonly adapter: Upstream;
-  readonly rules: readonly ToolRule[];
+  readonly rules: readonly CallRule[];
   /** How this upstream says that a credential is bad. */
   readonly rejected: Rejected;
   /** What any of its rules asks for, each once. */
@@ -79,9 +85,14 @@ export function protectUpstream(config: Config, upstream: HttpUpstream, adapter:
     const scopes = typeof written !== 'string' && 'scopes' in written ? [...written.scopes].sort() : undefined;
     return orMade(requirements, JSON.stringify([names, scopes]), () => ({ anyOf: names.map(credential), ...(scopes === undefined ? {} : { scopes }) }));
   };
-  const rules = upstream.rules.map((rule): ToolRule => {
-    const tools = rule.tools;
-    return { matches: (tool) => tools?.matches(tool) ?? false, requires: rule.requires.map(requirement) };
+  const rules = upstream.rules.map((rule): CallRule => {
+    const { tools, prompts } = rule;
+    const isNamed = { tool: tools?.matches, prompt: prompts?.matches, resource: rule.resources === undefined ? undefined : matchUris(rule.resources) };
+    return {
+      names: ({ kind, name }) => isNamed[kind]?.(name) ?? false,
+      applies: (facts) => applies(rule, facts),
+      requires: rule.requires.map(requirement),
+    };
   });
   const own = [...Object.keys(upstream.headers), ...[...credentials.values()].flatMap(({ headers }) => headers.map(({ name }) => name))];
   return {

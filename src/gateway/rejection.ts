@@ -15,6 +15,7 @@ import { ask } from './elicit.ts';
 import type { Gateway } from './gateway.ts';
 import { decideWith } from './look-up.ts';
 import { secretSlot, type Rejected } from './protected-upstream.ts';
+import { targetFacts } from './target.ts';
 import { maxHeldBytes, OversizedAnswer, type Sink } from './sinks.ts';
 import { messagesIn } from './upstream-messages.ts';
 
@@ -28,7 +29,7 @@ export function isRejectedStatus(call: Call, status: number): boolean {
 /** Whether answers to this call must be looked into for a rejection. */
 export function mustInspect(call: Call): boolean {
   const { rpcError, toolError } = call.upstream.rejected;
-  return call.held.length > 0 && call.tool !== undefined && (rpcError.length > 0 || toolError !== undefined);
+  return call.held.length > 0 && call.target !== undefined && (rpcError.length > 0 || toolError !== undefined);
 }
 
 /** Whether one JSON-RPC answer to a call says that a credential is bad. */
@@ -61,9 +62,9 @@ export async function askAgain(gateway: Gateway, call: Call): Promise<Answer | u
   }
 }
 
-function recordRejected(gateway: Gateway, { principal, upstream, held, tool, session }: Call): void {
+function recordRejected(gateway: Gateway, { principal, upstream, held, target, session }: Call): void {
   for (const { credential } of held) {
-    gateway.audit.record('rejected', { principal, upstream: upstream.config.name, credential: credential.config.name, tool, clientName: session?.clientName });
+    gateway.audit.record('rejected', { principal, upstream: upstream.config.name, credential: credential.config.name, ...targetFacts(target), clientName: session?.clientName });
   }
 }
 

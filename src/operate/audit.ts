@@ -32,6 +32,9 @@ export interface AuditFacts {
   readonly upstream?: string;
   readonly credential?: string;
   readonly tool?: string | undefined;
+  /** A resource's URI without its query, and a prompt. */
+  readonly resource?: string | undefined;
+  readonly prompt?: string | undefined;
   /** What the client calls itself. */
   readonly clientName?: string | undefined;
   /** How the question reached the client. */

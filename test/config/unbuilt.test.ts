@@ -22,10 +22,6 @@ const parts: readonly (readonly [path: string, sections: Readonly<Record<string,
   ['upstreams.u.delivery', { upstreams: '{ u: { url: "http://a", delivery: hold } }' }],
   ['upstreams.u.catalogue', { upstreams: '{ u: { url: "http://a", catalogue: elicitgate.yaml } }' }],
   ['upstreams.u.inject.k.env', { upstreams: '{ u: { transport: stdio, command: a, inject: { k: { env: { B: "{token}" } } } } }' }],
-  ['upstreams.u.rules[0].resources', { upstreams: '{ u: { url: "http://a", rules: [{ resources: ["*"], requires: [k] }] } }' }],
-  ['upstreams.u.rules[0].prompts', { upstreams: '{ u: { url: "http://a", rules: [{ prompts: ["*"], requires: [k] }] } }' }],
-  ['upstreams.u.rules[0].when', { upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], when: { arguments: { a: 1 } }, requires: [k] }] } }' }],
-  ['upstreams.u.rules[0].unless', { upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], unless: { claims: { a: [b] } }, requires: [k] }] } }' }],
   [
     'upstreams.u.rules[0].requires[0].scopes',
     {
