@@ -88,7 +88,7 @@ function conditionsInWords(conditions: NonNullable<Rule['when']>): readonly stri
 function conditionInWords(condition: unknown): string {
   if (Array.isArray(condition)) return `is ${condition.map((value) => JSON.stringify(value)).join(' or ')}`;
   if (!isObject(condition)) return `is ${JSON.stringify(condition)}`;
-  const bounds = Object.entries(signs).flatMap(([key, sign]) => (condition[key] === undefined ? [] : [`${sign} ${String(condition[key])}`]));
+  const bounds = Object.entries(signs).flatMap(([key, sign]) => (condition[key] === undefined ? [] : [`${sign} ${JSON.stringify(condition[key])}`]));
   const { matches, exists } = condition;
   const pattern = isObject(matches) ? [`matches ${String(matches['source'])}`] : [];
   return [...bounds, ...pattern, ...(exists === undefined ? [] : [exists === true ? 'exists' : 'is absent'])].join(' and ');
