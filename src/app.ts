@@ -4,6 +4,7 @@
  */
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
+import { randomBytes } from 'node:crypto';
 import rateLimit from '@fastify/rate-limit';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { DestinationStream } from 'pino';
@@ -17,6 +18,7 @@ import { createBindings } from './gateway/bindings.ts';
 import { endpointsOf, withoutSlash } from './gateway/endpoint.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createHeartbeat } from './gateway/heartbeat.ts';
+import { createInFlight } from './gateway/in-flight.ts';
 import { protectUpstream, type ProtectedUpstream } from './gateway/protected-upstream.ts';
 import { registerResourceMetadata } from './gateway/resource-metadata.ts';
 import { registerGateway } from './gateway/routes.ts';
@@ -237,6 +239,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     streams: createServerStreams(),
     unheard: createUnheardCalls(),
     heartbeat: createHeartbeat(),
+    inFlight: createInFlight(() => randomBytes(8).toString('hex')),
     audit,
     log,
     now,

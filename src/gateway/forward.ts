@@ -2,6 +2,7 @@
 import type { Reason } from '../errors.ts';
 import { personKey } from '../identity/principal.ts';
 import { describeError } from '../operate/log.ts';
+import { isObject } from '../protocol/json-rpc.ts';
 import { refuseBare, sendAnswer, type Answer } from './answer.ts';
 import type { Call, Step } from './call.ts';
 import { ClientStream } from './client-stream.ts';
@@ -11,6 +12,8 @@ import { renderHeaders, renderQuery } from './inject.ts';
 import { injectIntoMessage } from './inject-body.ts';
 import { askAgain, inspectEvents, isRejectedAnswer, isRejectedStatus, mustInspect } from './rejection.ts';
 import { hidingArguments } from './listed-tools.ts';
+import { beginFlight, outgoingBody, restoreNames, startsTask, untilOver } from './outgoing.ts';
+import { dropStrayProgress } from './progress.ts';
 import { Relay, type AnswerHead, type RelayPlan } from './relay.ts';
 import { injectedHeaders } from './request-headers.ts';
 import { forgetSession } from './forget-session.ts';
@@ -23,9 +26,12 @@ export function forward(gateway: Gateway): Step {
   return (call) => {
     const message = injectIntoMessage(call, upstreamHeaders(call));
     if (!message.ok) return call.refuse(message.error);
-    const relay = new Relay(call.reply, planFor(gateway, call), gateway.heartbeat, call.upstream.config.timeout, gateway.now);
     const { body, headers } = message.value;
-    call.upstream.adapter.send({ method: 'POST', headers: ['content-type', 'application/json', ...headers], body, query: renderQuery(call.held) }, relay);
+    const flight = beginFlight(gateway, call);
+    const plan = planFor(gateway, call);
+    const relay = new Relay(call.reply, flight?.isLent === true ? restoreNames(plan) : plan, gateway.heartbeat, call.upstream.config.timeout, gateway.now);
+    const handler = flight === undefined ? relay : untilOver(relay, () => { flight.over(startsTask(call.message)); });
+    call.upstream.adapter.send({ method: 'POST', headers: ['content-type', 'application/json', ...headers], body: outgoingBody(gateway, call, body, flight), query: renderQuery(call.held) }, handler);
     return 'taken';
   };
 }
@@ -73,7 +79,7 @@ function chooseForRequest(gateway: Gateway, call: Call, idText: string, head: An
   if (head.status < 300 && head.media === 'events') {
     const stream = new ClientStream(reply, gateway.heartbeat, gateway.now);
     const sink = streamEvents(stream, scrubber, idText);
-    return mustInspect(call) ? inspectEvents(gateway, call, stream, sink) : sink;
+    return dropStrayProgress(awaitedProgress(gateway, call), mustInspect(call) ? inspectEvents(gateway, call, stream, sink) : sink);
   }
   if (head.status < 300 && head.media === 'json') {
     const failed = (reason: Reason): void => { sendAnswer(reply, call.refuse(reason)); };
@@ -81,6 +87,13 @@ function chooseForRequest(gateway: Gateway, call: Call, idText: string, head: An
     return collect(maxHeldBytes, (body) => { sendJson(gateway, call, head, body); }, failed);
   }
   return chooseForError(gateway, call, head);
+}
+
+/** Progress of the call itself, or of any other in its session. */
+function awaitedProgress(gateway: Gateway, { session, message }: Call): (token: unknown) => boolean {
+  if (session !== undefined) return (token) => gateway.inFlight.awaitsProgress(session.id, token);
+  const own = message.kind === 'request' && isObject(message.params['_meta']) ? message.params['_meta']['progressToken'] : undefined;
+  return (token) => own !== undefined && token === own;
 }
 
 /** One whole JSON answer that was inspected: the question instead, when it says that a credential is bad. */

@@ -11,6 +11,7 @@ import type { Clock } from '../stores/store.ts';
 import type { Vault } from '../vault/secrets.ts';
 import type { Bindings } from './bindings.ts';
 import type { Heartbeat } from './heartbeat.ts';
+import type { InFlight } from './in-flight.ts';
 import type { Scrubbers } from './scrubbers.ts';
 import type { ServerStreams } from './server-streams.ts';
 import type { Sessions } from './sessions.ts';
@@ -36,6 +37,7 @@ export interface Gateway {
   readonly streams: ServerStreams;
   readonly unheard: UnheardCalls;
   readonly heartbeat: Heartbeat;
+  readonly inFlight: InFlight;
   readonly audit: Audit;
   readonly log: Log;
   readonly now: Clock;

@@ -6,6 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { describeError } from '../operate/log.ts';
+import { giveBack } from '../protocol/lent-names.ts';
 import { EventSplitter, keepAliveComment, messageEvent } from '../protocol/sse.ts';
 import type { AnswerController, AnswerHandler } from '../upstreams/upstream.ts';
 import { refuseBare, sendAnswer } from './answer.ts';
@@ -17,6 +18,7 @@ import { upstreamHeaders } from './forward.ts';
 import type { HeldCredential } from './decide.ts';
 import type { Gateway } from './gateway.ts';
 import { renderQuery } from './inject.ts';
+import { withoutStrayProgress } from './progress.ts';
 import { mediaOf } from './relay.ts';
 import type { OpenStream } from './server-streams.ts';
 import type { Session } from './sessions.ts';
@@ -185,7 +187,16 @@ export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
     const events = this.#splitter.push(bytes);
     if (this.#splitter.pendingBytes > maxHeldBytes) throw new OversizedAnswer();
     if (events === undefined) return true;
-    return this.#client?.write(this.#call.scrubber?.events(events) ?? events) ?? true;
+    const own = this.#withOwnNames(events);
+    return this.#client?.write(this.#call.scrubber?.events(own) ?? own) ?? true;
+  }
+
+  /** What is resumed may be the answer of a request under a lent name, or progress of the past, which is left alone. */
+  #withOwnNames(events: Buffer): Buffer {
+    const own = giveBack(events);
+    const { session } = this.#call;
+    if (!this.#isStandalone || session === undefined) return own;
+    return withoutStrayProgress(own, (token) => this.#gateway.inFlight.awaitsProgress(session.id, token));
   }
 
   done(): void {
