@@ -29,7 +29,6 @@ export const unbuiltRows: readonly Row[] = [
   { where: 'payments' },
   { where: 'upstreams.*.transport', values: ['sse', 'stdio'], instead: 'streamable-http' },
   { where: 'upstreams.*.delivery' },
-  { where: 'upstreams.*.catalogue' },
   { where: 'upstreams.*.rules.*.resources', instead: 'tools' },
   { where: 'upstreams.*.rules.*.prompts', instead: 'tools' },
   { where: 'upstreams.*.rules.*.when' },
