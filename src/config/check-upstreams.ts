@@ -119,7 +119,7 @@ function checkClashes(path: Path, upstream: Upstream, credentials: Credentials, 
   const earlier: Use[] = [];
   for (const use of usesOf(path, upstream, credentials)) {
     for (const target of use.targets) {
-      const owner = earlier.find((one) => one.name !== use.name && one.targets.some((other) => isSamePlace(other, target)) && (upstream.attach === 'always' || canMeet(one, use)));
+      const owner = earlier.find((one) => one.name !== use.name && one.targets.some((other) => isSamePlace(other, target)) && (upstream.attach === 'always' || upstream.catalogue !== undefined || canMeet(one, use)));
       if (owner !== undefined) {
         report(use.at, `${use.name} and ${owner.name} both inject ${target.what}`, `a ${target.kind} for each, for instance through inject of this upstream`);
       }

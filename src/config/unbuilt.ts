@@ -29,7 +29,6 @@ export const unbuiltRows: readonly Row[] = [
   { where: 'payments' },
   { where: 'upstreams.*.transport', values: ['sse', 'stdio'], instead: 'streamable-http' },
   { where: 'upstreams.*.delivery' },
-  { where: 'upstreams.*.catalogue' },
   { where: 'upstreams.*.rules.*.requires.*.scopes', instead: 'the name of a credential' },
   { where: 'telemetry' },
 ];

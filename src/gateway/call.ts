@@ -14,7 +14,7 @@ import type { Endpoint } from './endpoint.ts';
 import type { ProtectedUpstream, Requirement } from './protected-upstream.ts';
 import type { PersonScrubber } from './scrubbers.ts';
 import type { Session } from './sessions.ts';
-import { targetsOf, type Target } from './target.ts';
+import { targetsOf, toolOf, type Target } from './target.ts';
 
 export class Call {
   readonly request: FastifyRequest;
@@ -66,7 +66,7 @@ export class Call {
 
   /** The tool that the message calls, if it calls one. */
   get tool(): string | undefined {
-    return this.target?.kind === 'tool' ? this.target.name : undefined;
+    return this.#message === undefined ? undefined : toolOf(this.#message);
   }
 
   /** What the message is about, if rules can protect it. */

@@ -7,11 +7,12 @@
 import { LRUCache } from 'lru-cache';
 import { deleteMember, mapItems, memberText, setMember, type MemberPath } from '../protocol/json-edit.ts';
 import { mapData } from '../protocol/sse.ts';
+import type { Target } from './target.ts';
 import type { Targets } from './targets.ts';
 import { messageIn } from './upstream-messages.ts';
 
 interface RuleOfTools {
-  readonly matches: (tool: string) => boolean;
+  readonly names: (target: Target) => boolean;
   readonly requires: readonly { readonly anyOf: readonly Pick<Targets, 'arguments'>[] }[];
 }
 
@@ -39,7 +40,7 @@ export function createHiddenArguments(rules: readonly RuleOfTools[], always: rea
   const hide = (tool: string): string => {
     const name = nameOf(tool);
     if (name === undefined) return tool;
-    const credentials = [...always, ...rules.filter((rule) => rule.matches(name)).flatMap(credentialsOf)];
+    const credentials = [...always, ...rules.filter((rule) => rule.names({ kind: 'tool', name })).flatMap(credentialsOf)];
     return credentials.flatMap((credential) => credential.arguments).reduce((text, { path }) => {
       const header = headerIn(text, path);
       if (header !== undefined) headers.set(keyOf(name, path), header);

@@ -8,10 +8,10 @@ import type { UpstreamRequest } from '../upstreams/upstream.ts';
 import type { HeldCredential } from './decide.ts';
 import { injectIntoMessage } from './inject-body.ts';
 import { renderHeaders, renderQuery } from './inject.ts';
-import { toolOf } from './match.ts';
 import { askUpstream, type OwnAnswer, type OwnFailure } from './own-request.ts';
 import type { ProtectedUpstream } from './protected-upstream.ts';
 import { injectedHeaders } from './request-headers.ts';
+import { toolOf } from './target.ts';
 
 export interface OwnSession {
   /** The upstream's own id; absent for a sessionless upstream. */

@@ -4,7 +4,7 @@
  * her client's own `initialize`, her stream goes on, and the old one ends once no call runs in it any more.
  * A call never goes into a session that was opened with other secrets.
  */
-import { UnavailableError } from '../errors.ts';
+import { ok, UnavailableError } from '../errors.ts';
 import { describeError } from '../operate/log.ts';
 import { nameOfSecrets, type Binding } from './bindings.ts';
 import type { Call, Step, StepResult } from './call.ts';
@@ -39,10 +39,9 @@ export function rebind(gateway: Gateway): Step {
     else state.whenIdle = end;
   }
   function use(call: Call, { upstreamSession, negotiatedVersion }: Binding): void {
-    const { session } = call;
-    if (session === undefined || upstreamSession === undefined) return;
-    call.session = { ...session, upstreamSession, negotiatedVersion };
-    if (call.raw.method !== 'POST') return;
+    if (call.session === undefined) return;
+    call.session = withUpstream(call.session, upstreamSession, negotiatedVersion);
+    if (call.raw.method !== 'POST' || upstreamSession === undefined) return;
     const state = busy.get(upstreamSession) ?? { count: 0 };
     state.count += 1;
     busy.set(upstreamSession, state);
@@ -67,7 +66,7 @@ export function rebind(gateway: Gateway): Step {
   }
   return (call) => {
     const { session } = call;
-    if (session?.upstreamSession === undefined || !isBound(call)) return undefined;
+    if (session === undefined || !isBound(session, call)) return undefined;
     const secrets = nameOfSecrets(call.held);
     const known = gateway.bindings.known(session);
     if (known === null) return undefined;
@@ -78,8 +77,18 @@ export function rebind(gateway: Gateway): Step {
 }
 
 /** Whether the secrets belong to the session as a whole, not only to some calls. */
-export function isBound({ upstream }: Pick<Call, 'upstream'>): boolean {
-  return upstream.config.attach === 'always' && upstream.credentials.length > 0;
+export function isBound({ upstreamSession }: Session, { upstream: { config, credentials } }: Pick<Call, 'upstream'>): boolean {
+  return config.attach === 'always' && credentials.length > 0 && (upstreamSession !== undefined || config.catalogue !== undefined);
+}
+
+function withUpstream({ upstreamSession: _before, ...session }: Session, upstreamSession: string | undefined, negotiatedVersion: string): Session {
+  return { ...session, negotiatedVersion, ...(upstreamSession === undefined ? {} : { upstreamSession }) };
+}
+
+/** A new upstream session; none where the upstream would let nobody in. */
+function openFor(side: OwnSide, before: Binding): ReturnType<typeof openOwnSession> {
+  const isLetIn = side.held.length > 0 || side.upstream.config.catalogue === undefined;
+  return isLetIn ? openOwnSession(side, before.params) : Promise.resolve(ok({ session: undefined, version: before.negotiatedVersion }));
 }
 
 async function reopen(gateway: Gateway, call: Call, session: Session, secrets: string, endWhenIdle: (upstreamSession: string, end: () => void) => void): Promise<Outcome> {
@@ -89,7 +98,7 @@ async function reopen(gateway: Gateway, call: Call, session: Session, secrets: s
   if (before === undefined && isKnown) return { refused: 'lost' };
   if (before === undefined || before.secrets === secrets) return { binding: before };
   const side: OwnSide = { upstream: call.upstream, held: call.held, limitMs: openWithinMs };
-  const opened = await openOwnSession(side, before.params);
+  const opened = await openFor(side, before);
   if (!opened.ok) return { refused: typeof opened.error === 'string' ? opened.error : isRejected(call, opened.error) ? 'rejected' : 'unreachable' };
   const next: Binding = { ...before, secrets, upstreamSession: opened.value.session, negotiatedVersion: opened.value.version };
   if (!(await gateway.bindings.replace(session, next))) {
@@ -99,7 +108,7 @@ async function reopen(gateway: Gateway, call: Call, session: Session, secrets: s
   gateway.log.info({ upstream: call.upstream.config.name, client: session.clientName }, 'a new upstream session took the place of one with other secrets');
   const { upstreamSession } = before;
   if (upstreamSession !== undefined) endWhenIdle(upstreamSession, () => void endOwnSession(side, { session: upstreamSession, version: before.negotiatedVersion }));
-  gateway.streams.bySession.get(session.id)?.reopen({ ...session, ...(next.upstreamSession === undefined ? {} : { upstreamSession: next.upstreamSession }), negotiatedVersion: next.negotiatedVersion }, call.held);
+  gateway.streams.bySession.get(session.id)?.reopen(withUpstream(session, next.upstreamSession, next.negotiatedVersion), call.held);
   return { binding: next };
 }
 

@@ -5,6 +5,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError } from '../operate/log.ts';
 import { checkMedia, classify, classifyBare, identify, isAddressed, limitCalls, parse, readHeaders, takeBody } from './admit.ts';
+import { answerFromCatalogue } from './answer-from-catalogue.ts';
 import { refuseBare, sendAnswer } from './answer.ts';
 import { Call, type Step, type StepResult } from './call.ts';
 import { elicit } from './elicit.ts';
@@ -35,6 +36,7 @@ function postSteps(gateway: Gateway, maxBodyBytes: number): readonly Step[] {
     elicit(gateway),
     recordUse(gateway),
     rebind(gateway),
+    answerFromCatalogue(gateway),
     forward(gateway),
   ];
 }

@@ -34,6 +34,12 @@ export function targetsOf(message: RpcMessage): readonly Target[] {
   return [...named('prompt', params['ref']['name']), ...named('resource', params['ref']['uri'])];
 }
 
+/** The tool that a message calls, if it calls one. */
+export function toolOf(message: RpcMessage): string | undefined {
+  const target = targetsOf(message)[0];
+  return target?.kind === 'tool' ? target.name : undefined;
+}
+
 function named(kind: Target['kind'], name: unknown): readonly Target[] {
   return typeof name === 'string' ? [{ kind, name }] : [];
 }

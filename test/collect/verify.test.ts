@@ -97,7 +97,7 @@ test('a redirect is no yes and is not followed, another status than the file’s
 });
 
 test('an answer that does not come in time, and a server that is not there, are told apart', async () => {
-  const credential = { config: { name: 'key', verify: { url: new URL('https://api.example.com/user'), headers: {}, expect: [200], orStoreAnyway: false } } };
+  const credential = { config: { kind: 'apiKey', name: 'key', verify: { url: new URL('https://api.example.com/user'), headers: {}, expect: [200], orStoreAnyway: false } } };
   const verdictOn = async (fetch: (signal: AbortSignal) => Promise<Response>, limitMs = 1): Promise<Verdict> => {
     const lines: unknown[] = [];
     const log = { info: (line: unknown) => lines.push(line) };

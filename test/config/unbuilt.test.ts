@@ -20,7 +20,6 @@ const parts: readonly (readonly [path: string, sections: Readonly<Record<string,
   ['upstreams.u.transport', { upstreams: '{ u: { transport: sse, url: "http://a" } }' }],
   ['upstreams.u.transport', { upstreams: '{ u: { transport: stdio, command: a } }' }],
   ['upstreams.u.delivery', { upstreams: '{ u: { url: "http://a", delivery: hold } }' }],
-  ['upstreams.u.catalogue', { upstreams: '{ u: { url: "http://a", catalogue: elicitgate.yaml } }' }],
   ['upstreams.u.inject.k.env', { upstreams: '{ u: { transport: stdio, command: a, inject: { k: { env: { B: "{token}" } } } } }' }],
   [
     'upstreams.u.rules[0].requires[0].scopes',
