@@ -6,7 +6,7 @@ import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import { randomBytes } from 'node:crypto';
 import rateLimit from '@fastify/rate-limit';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { DestinationStream } from 'pino';
 import { createVerify, verifyOrigins, type Verify } from './collect/verify.ts';
 import type { Config, HttpUpstream } from './config/config.ts';
@@ -37,7 +37,7 @@ import { createCount } from './operate/limits.ts';
 import { createLog, describeError, type Log } from './operate/log.ts';
 import { createFrame } from './pages/frame.ts';
 import { questionsOf } from './pages/questions.ts';
-import { registerPages, stylePath } from './pages/routes.ts';
+import { answerBadAddress, registerPages, stylePath } from './pages/routes.ts';
 import { styleSheet } from './pages/style-sheet.ts';
 import type { PageLinks, Pages } from './pages/visit.ts';
 import { createMemoryStore } from './stores/memory.ts';
@@ -121,7 +121,7 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
   const audit = openAudit(config.audit, edge.stdout, now, (error) => {
     log.error({ reason: describeError(error) }, 'an audit line could not be written');
   });
-  const server = createServer(config);
+  const server = createServer(config, (request, reply) => { answerBadAddress(pages, request, reply); });
   const drain = createDrain(server);
   await server.register(rateLimit, { global: false });
   const upstreams = new Map(httpUpstreams(config).map((upstream) => [upstream.name, protectUpstream(config, upstream, createStreamableHttpUpstream(upstream.url, upstream.timeout, readCertificates(`upstreams.${upstream.name}.tls`, upstream.tls ?? {})))]));
@@ -143,6 +143,7 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
     registerPages(child, pages, {
       prefixes: pagePrefixes(config),
       css,
+      taken: new Set(endpoints.map(({ path }) => (path === '' ? '/' : path))),
       isSecure: config.server.publicUrl.protocol === 'https:',
       ...(identity.browserLogin === undefined ? {} : { login: { browserLogin: identity.browserLogin, cookies: cookieRules(config.server.publicUrl), base: pagesBase(config), href: loginUrl(config) } }),
     });
@@ -204,10 +205,12 @@ async function checkKeys(store: Store, ring: KeyRing, config: Config): Promise<s
   }
 }
 
-function createServer(config: Config): FastifyInstance {
+function createServer(config: Config, onBadAddress: (request: FastifyRequest, reply: FastifyReply) => void): FastifyInstance {
   const { trustedProxies } = config.server;
   const server = fastify({
     logger: false,
+    // Fastify's own answer would repeat the address.
+    frameworkErrors: (_error, request, reply) => { onBadAddress(request, reply); },
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     forceCloseConnections: 'idle',
     // A ticket of any length is one that does not exist.

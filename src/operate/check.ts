@@ -23,6 +23,8 @@ export interface CheckReport {
     readonly name: string;
     readonly address: string;
     readonly at: string;
+    /** A single upstream answers here, too. */
+    readonly alsoAt?: string;
     readonly rules: readonly ReportedRule[];
   }[];
   readonly credentials: readonly { readonly name: string; readonly kind: string; readonly title: string }[];
@@ -32,6 +34,7 @@ export interface CheckReport {
 
 export function reportOn(config: Config): CheckReport {
   const { publicUrl } = config.server;
+  const isAlone = Object.keys(config.upstreams).length === 1;
   const base = publicUrl.href.replace(/\/$/, '');
   return {
     valid: true,
@@ -42,6 +45,7 @@ export function reportOn(config: Config): CheckReport {
       name: upstream.name,
       address: addressOf(upstream),
       at: base + upstream.path,
+      ...(isAlone && upstream.path !== '/mcp' ? { alsoAt: `${base}/mcp` } : {}),
       rules: upstream.rules.map(reportRule),
     })),
     credentials: Object.values(config.credentials).map((credential) => ({ name: credential.name, kind: credential.kind, title: textIn(credential.title, 'en') })),
@@ -52,7 +56,7 @@ export function reportOn(config: Config): CheckReport {
 export function formatReport(report: CheckReport): string {
   const lines = [`The file is valid. Elicitgate will answer at ${report.publicUrl}`, `Secrets: ${report.store}, keys ${report.keys}`];
   for (const upstream of report.upstreams) {
-    lines.push('', `${upstream.name}: ${upstream.at} → ${upstream.address}`);
+    lines.push('', `${upstream.name}: ${upstream.at}${upstream.alsoAt === undefined ? '' : ` and ${upstream.alsoAt}`} → ${upstream.address}`);
     if (upstream.rules.length === 0) lines.push('  no rules: everything passes');
     for (const rule of upstream.rules) lines.push(`  ${ruleInWords(rule)}`);
   }
