@@ -33,7 +33,7 @@ function allowOrigin(call: Call): void {
 
 export function identify(gateway: Gateway): Step {
   return (call) => {
-    const caller = gateway.identify(call.raw, call.endpoint.audiences);
+    const caller = gateway.identify(call.request, call.endpoint.audiences);
     return caller instanceof Promise ? caller.then((settled) => settle(call, settled)) : settle(call, caller);
   };
 }
