@@ -146,9 +146,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       }
     },
     noteUse(slot, secret) {
-      // The first use is noted whenever it comes: until then nothing says that there was one.
-      const isFirst = secret.lastUsedAt === secret.storedAt && now() > secret.storedAt;
-      if (!isFirst && now() - secret.lastUsedAt < noteUseEveryMs) return;
+      if (isNoted(secret, now(), noteUseEveryMs)) return;
       // Marked at once, so that the next call does not note it again while this one writes; a newer secret is left alone.
       if (cache?.peek(cacheKey(slot)) === secret) cache.set(cacheKey(slot), { ...secret, lastUsedAt: now() });
       // A date that could not be noted stops no call; a failing store is reported by those that need it.
@@ -166,6 +164,12 @@ function rejected(secret: Secret, refused: Secret, { times, withinMs }: Rejectio
 
 function fits(secret: Secret, shape: string, destination: string): boolean {
   return secret.isRejected !== true && secret.shape === shape && secret.destination === destination;
+}
+
+/** The first use is noted whenever it comes: until then nothing says that there was one. */
+function isNoted({ storedAt, lastUsedAt }: Secret, time: number, everyMs: number): boolean {
+  const isFirst = lastUsedAt === storedAt && time > storedAt;
+  return !isFirst && time - lastUsedAt < everyMs;
 }
 
 function isExpired({ expiresAt }: Secret, time: number): boolean {
