@@ -7,7 +7,7 @@ import type { Gateway } from './gateway.ts';
 import { readBody } from './read-body.ts';
 import { forwardedHeaders } from './request-headers.ts';
 import { challengeHeader } from './resource-metadata.ts';
-import { protectable, targetsOf } from './target.ts';
+import { protectable, targetsOf } from './requested.ts';
 
 /** A name longer than this is no tool's and no prompt's; what is longer than a URI can be is no resource's. */
 const longest = { tool: 1_024, prompt: 1_024, resource: 8_192 };
