@@ -25,6 +25,7 @@ import { registerGateway } from './gateway/routes.ts';
 import { createScrubbers } from './gateway/scrubbers.ts';
 import { createServerStreams } from './gateway/server-streams.ts';
 import { createSessions } from './gateway/sessions.ts';
+import { createTasks } from './gateway/tasks.ts';
 import { createUnheardCalls } from './gateway/unheard-calls.ts';
 import { createAddressGuard } from './identity/addressed.ts';
 import { cookieRules } from './identity/cookies.ts';
@@ -234,6 +235,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     identify: identity.caller,
     countCall: countCall === undefined ? undefined : (request, principal) => countCall(request, personKey(principal)),
     sessions: createSessions(store, ring, config.vault.namespace, now),
+    tasks: createTasks(store, ring, config.vault.namespace, now),
     bindings: createBindings(store, ring, config.vault.namespace, now),
     vault,
     scrubbers: createScrubbers(),

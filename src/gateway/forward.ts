@@ -13,6 +13,7 @@ import { injectIntoMessage } from './inject-body.ts';
 import { askAgain, inspectEvents, isRejectedAnswer, isRejectedStatus, mustInspect } from './rejection.ts';
 import { hidingArguments } from './listed-tools.ts';
 import { beginFlight, outgoingBody, restoreNames, startsTask, untilOver } from './outgoing.ts';
+import { watchTasks } from './own-tasks.ts';
 import { dropStrayProgress } from './progress.ts';
 import { Relay, type AnswerHead, type RelayPlan } from './relay.ts';
 import { injectedHeaders } from './request-headers.ts';
@@ -28,7 +29,7 @@ export function forward(gateway: Gateway): Step {
     if (!message.ok) return call.refuse(message.error);
     const { body, headers } = message.value;
     const flight = beginFlight(gateway, call);
-    const plan = planFor(gateway, call);
+    const plan = watchTasks(gateway, call, planFor(gateway, call));
     const relay = new Relay(call.reply, flight?.isLent === true ? restoreNames(plan) : plan, gateway.heartbeat, call.upstream.config.timeout, gateway.now);
     const handler = flight === undefined ? relay : untilOver(relay, () => { flight.over(startsTask(call.message)); });
     call.upstream.adapter.send({ method: 'POST', headers: ['content-type', 'application/json', ...headers], body: outgoingBody(gateway, call, body, flight), query: renderQuery(call.held) }, handler);

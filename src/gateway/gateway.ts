@@ -15,6 +15,7 @@ import type { InFlight } from './in-flight.ts';
 import type { Scrubbers } from './scrubbers.ts';
 import type { ServerStreams } from './server-streams.ts';
 import type { Sessions } from './sessions.ts';
+import type { Tasks } from './tasks.ts';
 import type { UnheardCalls } from './unheard-calls.ts';
 
 export interface ClientOverride {
@@ -29,6 +30,7 @@ export interface Gateway {
   /** Counts one call. @returns seconds to wait when the person has made too many */
   readonly countCall: ((request: FastifyRequest, principal: Principal) => Promise<number | undefined>) | undefined;
   readonly sessions: Sessions;
+  readonly tasks: Tasks;
   readonly bindings: Bindings;
   readonly vault: Vault;
   readonly scrubbers: Scrubbers;
