@@ -19,6 +19,7 @@ import { endpointsOf, withoutSlash } from './gateway/endpoint.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createHeartbeat } from './gateway/heartbeat.ts';
 import { createInFlight } from './gateway/in-flight.ts';
+import { createLeftStreams } from './gateway/left-streams.ts';
 import { protectUpstream, type ProtectedUpstream } from './gateway/protected-upstream.ts';
 import { registerResourceMetadata } from './gateway/resource-metadata.ts';
 import { registerGateway } from './gateway/routes.ts';
@@ -244,6 +245,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     streams: createServerStreams(),
     unheard: createUnheardCalls(),
     heartbeat: createHeartbeat(),
+    leftStreams: createLeftStreams(),
     inFlight: createInFlight(() => randomBytes(8).toString('hex')),
     audit,
     log,

@@ -60,7 +60,15 @@ function planFor(gateway: Gateway, call: Call): RelayPlan {
   const report: RelayPlan['report'] = (reason, error) => {
     gateway.log.warn({ upstream: call.upstream.config.name, outcome: reason, reason: describeError(error) }, 'the upstream failed');
   };
-  const unheard: RelayPlan['unheard'] = (breakOff) => gateway.unheard.add(personKey(call.principal), breakOff);
+  let isStream = false;
+  const unheard: RelayPlan['unheard'] = (breakOff) => {
+    const forget = gateway.unheard.add(personKey(call.principal), breakOff);
+    const forgetLeft = isStream && call.session !== undefined ? gateway.leftStreams.add(call.session.id, breakOff) : undefined;
+    return () => {
+      forget();
+      forgetLeft?.();
+    };
+  };
   const { message, reply } = call;
   if (message.kind !== 'request') {
     return { report, unheard, refuse: (reason) => { sendAnswer(reply, refuseBare(reason)); }, choose: (head) => chooseForNotification(gateway, call, head) };
@@ -69,7 +77,10 @@ function planFor(gateway: Gateway, call: Call): RelayPlan {
     report,
     unheard,
     refuse: (reason) => { sendAnswer(reply, call.refuse(reason)); },
-    choose: (head) => chooseForRequest(gateway, call, message.idText, head),
+    choose(head) {
+      isStream = head.media === 'events';
+      return chooseForRequest(gateway, call, message.idText, head);
+    },
   };
   return message.method === 'initialize' ? initializePlan(gateway, call, plan) : plan;
 }

@@ -12,6 +12,7 @@ import type { Vault } from '../vault/secrets.ts';
 import type { Bindings } from './bindings.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { InFlight } from './in-flight.ts';
+import type { LeftStreams } from './left-streams.ts';
 import type { Scrubbers } from './scrubbers.ts';
 import type { ServerStreams } from './server-streams.ts';
 import type { Sessions } from './sessions.ts';
@@ -40,6 +41,7 @@ export interface Gateway {
   readonly unheard: UnheardCalls;
   readonly heartbeat: Heartbeat;
   readonly inFlight: InFlight;
+  readonly leftStreams: LeftStreams;
   readonly audit: Audit;
   readonly log: Log;
   readonly now: Clock;

@@ -8,9 +8,10 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, type Progress } from '@modelcontextprotocol/sdk/types.js';
 import { startEverything, type Everything } from '../kit/everything.ts';
-import { linkIn } from '../kit/mcp-client.ts';
+import { connect, linkIn } from '../kit/mcp-client.ts';
 import { planted } from '../kit/planted.ts';
 import { startProxy, submitPage, type RunningProxy } from '../kit/proxy.ts';
+import { ask, openStream, sessionOf } from '../kit/streams.ts';
 
 const key = planted('sk-both-ways-71c0e4d5');
 
@@ -82,6 +83,26 @@ describe('what the upstream asks', () => {
       return progress.map(({ progress: done, total }) => [done, total]);
     }));
     assert.deepEqual(seen, [[[1, 2], [2, 2]], [[1, 3], [2, 3], [3, 3]]]);
+  });
+
+  test('an answer whose stream broke is resumed through the proxy by Last-Event-ID, once for each of two equal ids', async (t) => {
+    const proxy = await begin(t);
+    const client = await connect(`${proxy.origin}/mcp`, { capabilities: {} });
+    await client.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    const operation = (steps: number) => ({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'trigger-long-running-operation', arguments: { duration: 1, steps }, _meta: { progressToken: 'p' } } });
+    const streams = await Promise.all([4, 5].map((steps) => ask(client, operation(steps))));
+    const lastIds = await Promise.all(streams.map(async (stream) => /^id: ?(.+)$/m.exec(await stream.until('"progress":1'))?.[1] ?? ''));
+    for (const stream of streams) stream.close();
+    // The server goes on without them, and keeps what it says; its store repeats what has been said by then.
+    await client.post({ ...operation(7), id: 8 });
+    const resumed = await Promise.all(lastIds.map((id) => openStream(client.url, { method: 'GET', headers: { Accept: 'text/event-stream', 'Last-Event-ID': id, ...sessionOf(client) } })));
+    for (const [index, steps] of [4, 5].entries()) {
+      const text = (await resumed[index]?.until('"result"')) ?? '';
+      assert.match(text, new RegExp(`Steps: ${steps}\\.`));
+      assert.match(text, /"id":7[,}]/);
+      assert.ok(!text.includes('elicitgate-'), text);
+      resumed[index]?.close();
+    }
   });
 
   test('prompts and resources of a rule are errors with the link in them for a client without URL mode, and work afterwards', async (t) => {
