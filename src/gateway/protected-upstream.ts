@@ -12,7 +12,7 @@ import { applies, type Facts } from './conditions.ts';
 import { createHiddenArguments, type HiddenArguments } from './hidden-arguments.ts';
 import { passingHeaders } from './request-headers.ts';
 import { matchUris } from './resource-names.ts';
-import type { Target } from './target.ts';
+import type { Target } from './requested.ts';
 import { targetsOf, type Targets } from './targets.ts';
 
 export interface RequiredCredential extends Targets {
@@ -104,7 +104,7 @@ export function protectUpstream(config: Config, upstream: HttpUpstream, adapter:
     credentials: [...credentials.values()],
     operatorHeaders: Object.entries(upstream.headers).flat(),
     passingHeaders: passingHeaders(upstream.forwardHeaders, own),
-    hidden: createHiddenArguments(rules, upstream.attach === 'always' ? [...credentials.values()] : []),
+    hidden: createHiddenArguments(rules.map(({ names, requires }) => ({ matches: (name) => names({ kind: 'tool', name }), requires })), upstream.attach === 'always' ? [...credentials.values()] : []),
   };
 }
 

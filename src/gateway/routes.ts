@@ -16,6 +16,7 @@ import type { Gateway } from './gateway.ts';
 import { decide, lookUp, match, openSession } from './look-up.ts';
 import { rebind } from './rebind.ts';
 import { recordUse } from './record-use.ts';
+import { ownTask } from './own-tasks.ts';
 import { inTurn } from './pipelined.ts';
 import { openServerStream } from './server-stream.ts';
 
@@ -31,6 +32,7 @@ function postSteps(gateway: Gateway, maxBodyBytes: number): readonly Step[] {
     classify,
     openSession(gateway),
     match,
+    ownTask(gateway),
     lookUp(gateway),
     decide(gateway),
     elicit(gateway),
