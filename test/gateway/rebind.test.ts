@@ -141,7 +141,7 @@ test('the operator’s own headers go along where no secret of a person does, on
   const client = await connect(url, { capabilities: urlMode });
   const seen = (): unknown[][] => upstream.requests.map((request) => [callOf(request)?.method ?? request.method, request.header('x-operator'), request.header('x-key')]);
   const everything = async (): Promise<void> => {
-    for (const method of ['tools/list', 'resources/list', 'prompts/list', 'ping', 'completion/complete']) await client.post({ jsonrpc: '2.0', id: 1, method });
+    for (const method of ['tools/list', 'resources/list', 'prompts/list', 'ping', 'completion/complete']) await client.post({ jsonrpc: '2.0', id: 1, method, ...(method === 'completion/complete' ? { params: { ref: { type: 'ref/prompt', name: 'any' }, argument: { name: 'a', value: '' } } } : {}) });
     await client.post({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' });
   };
   upstream.forget();
