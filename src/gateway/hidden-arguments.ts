@@ -7,7 +7,7 @@
 import { LRUCache } from 'lru-cache';
 import { deleteMember, mapItems, memberText, setMember, type MemberPath } from '../protocol/json-edit.ts';
 import { mapData } from '../protocol/sse.ts';
-import type { Target } from './target.ts';
+import type { Target } from './requested.ts';
 import type { Targets } from './targets.ts';
 import { messageIn } from './upstream-messages.ts';
 

@@ -104,7 +104,7 @@ export function protectUpstream(config: Config, upstream: HttpUpstream, adapter:
     credentials: [...credentials.values()],
     operatorHeaders: Object.entries(upstream.headers).flat(),
     passingHeaders: passingHeaders(upstream.forwardHeaders, own),
-    hidden: createHiddenArguments(rules.map(({ names, requires }) => ({ matches: (name) => names({ kind: 'tool', name }), requires })), upstream.attach === 'always' ? [...credentials.values()] : []),
+    hidden: createHiddenArguments(rules, upstream.attach === 'always' ? [...credentials.values()] : []),
   };
 }
 
