@@ -5,6 +5,7 @@ import { refuseBare } from './answer.ts';
 import type { Call, Step, StepResult } from './call.ts';
 import type { Gateway } from './gateway.ts';
 import { readBody } from './read-body.ts';
+import type { ProtectedUpstream } from './protected-upstream.ts';
 import { forwardedHeaders } from './request-headers.ts';
 import { challengeHeader } from './resource-metadata.ts';
 import { isAboutTask } from './tasks.ts';
@@ -90,17 +91,19 @@ export function parse(call: Call): StepResult {
   const message = parseMessage(call.body);
   if (!message.ok) return call.refuse(message.error);
   call.message = message.value;
-  return canBeJudged(message.value) ? undefined : call.refuse('invalid-request');
+  return canBeJudged(message.value, call.upstream) ? undefined : call.refuse('invalid-request');
 }
 
 /** A call whose tool cannot be read, or that wants no answer (some servers run it all the same), could pass every rule; so with resources and prompts. */
-function canBeJudged(message: RpcMessage): boolean {
+function canBeJudged(message: RpcMessage, { config: { rules } }: ProtectedUpstream): boolean {
   if (message.kind === 'response') return true;
   const { method, params } = message;
   if (isAboutTask(method)) return message.kind === 'request' && typeof params['taskId'] === 'string' && !hasHidden(params['taskId']);
   if (!protectable.has(method)) return !isLookalike(method);
   const targets = targetsOf(message);
-  return targets.length > 0 && targets.every(({ kind, name }) => name.length <= longest[kind] && !hasHidden(name));
+  // Where no rule is about resources or prompts, a request that names none is the upstream's to refuse.
+  if (targets.length === 0) return method !== 'tools/call' && !rules.some((rule) => rule.resources !== undefined || rule.prompts !== undefined);
+  return targets.every(({ kind, name }) => name.length <= longest[kind] && !hasHidden(name));
 }
 
 /** What lenient servers may take for a method that can be protected. */
