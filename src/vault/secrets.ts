@@ -74,6 +74,8 @@ export interface VaultSettings {
 
 const longestNoteUseMs = 600_000;
 const cachedSecrets = 10_000;
+/** What has expired is not used any more, but her pages can say when it did. */
+const expiredStaysMs = 30 * 86_400_000;
 
 export function createVault(store: Store, ring: KeyRing, namespace: string, settings: VaultSettings, now: Clock): Vault {
   const records = createRecords<Secret>(store, ring, namespace, 'secret', 'secret');
@@ -84,7 +86,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
   let changes = 0;
 
   const isUsable = (secret: Secret, shape: string, destination: string): boolean => fits(secret, shape, destination) && !isExpired(secret, now());
-  const lifetimeMs = (secret: Secret): number => Math.max(1, Math.min(settings.deleteUnusedAfterMs, (secret.expiresAt ?? Infinity) - now()));
+  const lifetimeMs = (secret: Secret): number => Math.max(1, Math.min(settings.deleteUnusedAfterMs, (secret.expiresAt ?? Infinity) + expiredStaysMs - now()));
   function cached(slot: SecretSlot, shape: string, destination: string): Secret | undefined {
     const secret = cache?.get(cacheKey(slot));
     return secret !== undefined && isUsable(secret, shape, destination) ? secret : undefined;
