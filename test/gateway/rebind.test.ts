@@ -154,3 +154,13 @@ test('the operator’s own headers go along where no secret of a person does, on
   await upstream.request(({ method }) => method === 'DELETE');
   assert.deepEqual(seen().filter(([method]) => (methods as unknown[]).includes(method)), methods.map((method) => [method, undefined, key]));
 });
+
+test('of a client that says very much of itself little is kept, and its session follows her key all the same', async (t) => {
+  const { url, upstream } = await startGateway(t, { with: 'attach: always' });
+  const client = await connect(url, { capabilities: { ...urlMode, experimental: { much: 'x'.repeat(100_000) } } });
+  await provide(client, 'paid', { token: key });
+  assert.equal((await client.call('paid')).message.result?.content?.[0]?.text, 'paid');
+  const [first, second] = upstream.requests.filter((request) => callOf(request)?.method === 'initialize');
+  assert.ok((first?.body.length ?? 0) > 100_000);
+  assert.deepEqual(callOf(second ?? assert.fail())?.params, { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'client', version: '1' } });
+});
