@@ -90,11 +90,12 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
   }
   /** What was stored or removed while something was under way may be newer than it. */
   const isNewest = (changesBefore: number): boolean => changes === changesBefore;
-  /** Brings the cache to what was just stored, or removed. */
+  /** Brings the caches to what was just stored, or removed. */
   function stored(slot: SecretSlot, secret: Secret | undefined): void {
     changes += 1;
     if (secret === undefined) cache.delete(slot);
     else cache.set(slot, secret);
+    cache.tell(slot);
   }
   /** One atomic change of what is stored. @returns what stands there now; undefined when nothing is stored or nothing was to change */
   async function change(slot: SecretSlot, next: (secret: Secret) => Secret | undefined): Promise<Secret | undefined> {
@@ -123,13 +124,10 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       const changesBefore = changes;
       await records.put(recordId(slot), secret, lifetimeMs(secret));
       stored(slot, isNewest(changesBefore) ? secret : undefined);
-      cache.tell(slot);
     },
     inspect: async (slot) => (await records.get(recordId(slot)))?.value,
     async agree(slot, clientId) {
-      const agreed = await change(slot, (secret) => ({ ...secret, clients: [...new Set([...secret.clients, clientId])] }));
-      if (agreed !== undefined) cache.tell(slot);
-      return agreed !== undefined;
+      return (await change(slot, (secret) => ({ ...secret, clients: [...new Set([...secret.clients, clientId])] }))) !== undefined;
     },
     async reject(slot, refused, cap) {
       let outcome: Secret | 'capped' | undefined;
@@ -137,7 +135,6 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
         outcome = rejected(secret, refused, cap, now());
         return outcome === 'capped' ? undefined : outcome;
       });
-      cache.tell(slot);
       return outcome === 'capped' ? 'capped' : 'rejected';
     },
     async remove(slot) {
@@ -146,7 +143,6 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       } finally {
         // A row that does not open is gone all the same.
         stored(slot, undefined);
-        cache.tell(slot);
       }
     },
     noteUse(slot, secret) {
