@@ -1,6 +1,6 @@
 /**
  * One connection to Redis that comes back by itself. A command waits for a connection that is being made,
- * as long as its patience lasts; one that is sent and stays without an answer shows a dead connection,
+ * as long as its patience lasts, unless one could not be made already; one that is sent and stays without an answer shows a dead connection,
  * which is thrown away, because the system notices that only after minutes.
  */
 import { readFileSync } from 'node:fs';
@@ -41,16 +41,22 @@ export function createConnection(address: RedisAddress, subscription?: Subscript
   const options = clientOptions(address);
   let isClosed = false;
   let lastError: unknown;
+  /** Since it was ready: the loss of a connection is one, and each that could not be made. */
+  let troubles = 0;
   let answeredAt = performance.now();
   let current = begin();
 
   function begin() {
     const client = createClient(options);
     let hasBeenReady = false;
-    client.on('error', (error: unknown) => { lastError = error; });
+    client.on('error', (error: unknown) => {
+      lastError = error;
+      troubles += 1;
+    });
     client.on('ready', () => {
       if (hasBeenReady) subscription?.missed();
       hasBeenReady = true;
+      troubles = 0;
     });
     const connected = client.connect().then(() => (subscription === undefined ? undefined : client.subscribe(subscription.channel, subscription.listener)));
     connected.catch(() => undefined);
@@ -71,17 +77,23 @@ export function createConnection(address: RedisAddress, subscription?: Subscript
       answeredAt = performance.now();
       return answer;
     } catch (error) {
-      if (isTimeout(error) && answeredAt < sentAt && used.client.isReady) renew(used);
-      throw failure(isTimeout(error) && !used.client.isReady ? lastError ?? error : error);
+      const why = isTimeout(error) && !used.client.isReady ? lastError ?? error : error;
+      // A handshake without an answer is given up by nobody else, either.
+      if (isTimeout(error) && answeredAt < sentAt) renew(used);
+      throw failure(why);
     }
   }
+
+  /** A connection that was just lost is waited for; one that cannot be made is not. */
+  const ask = (work: (client: typeof current.client) => Promise<unknown>): Promise<unknown> =>
+    !isClosed && !current.client.isReady && troubles > 1 ? Promise.reject(failure(lastError)) : send(work);
 
   return {
     async open() {
       await send(() => current.connected);
     },
-    command: (...args) => send((client) => client.sendCommand(args)),
-    run: (script, keys, args) => send(async (client) => {
+    command: (...args) => ask((client) => client.sendCommand(args)),
+    run: (script, keys, args) => ask(async (client) => {
       const rest = [String(keys.length), ...keys, ...args];
       try {
         return await client.sendCommand(['EVALSHA', script.sha1, ...rest]);
@@ -105,16 +117,17 @@ function clientOptions({ url, user, password, ca }: RedisAddress) {
     ...(user === undefined ? {} : { username: user }),
     ...(password === undefined ? {} : { password }),
     socket: isTls ? { ...reconnect, tls: true as const, ...(ca === undefined ? {} : { ca: readFileSync(ca, 'utf8') }) } : reconnect,
-    // What was not sent in time is not sent later.
-    commandOptions: { timeout: patienceMs, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
+    // What was not sent in time is not sent later; a little after nobody waits for it any more.
+    commandOptions: { timeout: patienceMs + 100, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
     maintNotifications: 'disabled' as const,
     disableClientInfo: true,
   };
   return options satisfies RedisClientOptions;
 }
 
+/** Nobody else throws this while a command is under way. */
 function isTimeout(error: unknown): boolean {
-  return error instanceof UnavailableError || (error instanceof Error && error.name === 'TimeoutError');
+  return error instanceof UnavailableError;
 }
 
 const faults: Readonly<Record<string, string>> = {
