@@ -191,21 +191,6 @@ export function describeStore(name: string, open: OpenStore): void {
       assert.deepEqual((await store.list('', { after: 'p/2', limit: 9 })).map(({ key }) => key), ['p/3', 'q/1']);
     });
 
-    test('a lock has one holder, until it lets go or its time is over, and only its holder lets go of it', async () => {
-      const release = await store.lock('refresh/a', 1_000);
-      assert.ok(release);
-      assert.equal(await store.lock('refresh/a', 1_000), undefined);
-      const unrelated = await store.lock('refresh/b', 1_000);
-      assert.ok(unrelated);
-      time += 1_000;
-      const next = await store.lock('refresh/a', 1_000);
-      assert.ok(next);
-      await release();
-      assert.equal(await store.lock('refresh/a', 1_000), undefined);
-      await next();
-      assert.ok(await store.lock('refresh/a', 1_000));
-    });
-
     test('two processes see each other’s records at once, and of 50 moves in both one wins', async (t) => {
       if (another === undefined) return;
       const other = await another();
