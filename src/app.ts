@@ -42,8 +42,7 @@ import { questionsOf } from './pages/questions.ts';
 import { answerBadAddress, registerPages, stylePath } from './pages/routes.ts';
 import { styleSheet } from './pages/style-sheet.ts';
 import type { PageLinks, Pages } from './pages/visit.ts';
-import { createMemoryStore } from './stores/memory.ts';
-import { openSqliteStore } from './stores/sqlite.ts';
+import { migrateStore, openStore, storeWords } from './stores/open.ts';
 import type { Clock, Store } from './stores/store.ts';
 import { readCertificates } from './upstreams/certificates.ts';
 import { createOutbound } from './upstreams/outbound.ts';
@@ -88,15 +87,10 @@ interface Foundation {
 /** @returns the server, or one sentence that says why it must not start */
 export async function createApp(config: Config, edge: Edge): Promise<Result<App, string>> {
   const log = createLog(config.log, edge.logTo);
-  const opened = openStore(config, edge.now);
+  const opened = await openRecords(config, edge.now);
   if (!opened.ok) return opened;
-  const store = opened.value;
-  const ring = createKeyRing(config.vault.keys);
-  const fault = await checkKeys(store, ring, config);
-  if (fault !== undefined) {
-    await store.close();
-    return err(fault);
-  }
+  const { store, ring, warnings } = opened.value;
+  for (const warning of warnings) log.warn({ store: config.vault.store.kind }, warning);
   const { namespace } = config.vault;
   const { expiresAfter } = config.elicitation;
   const foundation: Foundation = {
@@ -175,20 +169,36 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
   };
 }
 
-function openStore(config: Config, now: Clock): Result<Store, string> {
-  const { store, namespace } = config.vault;
-  switch (store.kind) {
-    case 'memory':
-      return ok(createMemoryStore(now));
-    case 'sqlite':
-      try {
-        return ok(openSqliteStore(store.path, namespace, now, losableKinds));
-      } catch (error) {
-        return err(`The database ${store.path} cannot be opened (${describeError(error)}). Check that its folder can be written and that the file is an SQLite database.`);
-      }
-    case 'postgres':
-    case 'redis':
-      return err(`vault.store: ${store.kind} is not built into this version; use sqlite:PATH.`);
+/** What is at rest: the store, and the keys that fit it. */
+export interface Records {
+  readonly store: Store;
+  readonly ring: KeyRing;
+  readonly warnings: readonly string[];
+}
+
+/** Opens the store and checks its keys, for the server and for commands. @returns or one sentence that says why not */
+export async function openRecords(config: Config, now: Clock): Promise<Result<Records, string>> {
+  const opened = await attempt(config, () => openStore(config.vault, now, losableKinds));
+  if (!opened.ok) return opened;
+  const { store, warnings } = opened.value;
+  const ring = createKeyRing(config.vault.keys);
+  const fault = await checkKeys(store, ring, config);
+  if (fault === undefined) return ok({ store, ring, warnings });
+  await store.close();
+  return err(fault);
+}
+
+/** Makes the store's tables ready. @returns how many steps there were to do; undefined when it has no tables */
+export async function prepareStore(config: Config): Promise<Result<number | undefined, string>> {
+  return attempt(config, () => migrateStore(config.vault));
+}
+
+async function attempt<T>({ vault }: Config, open: () => Promise<T>): Promise<Result<T, string>> {
+  try {
+    return ok(await open());
+  } catch (error) {
+    const { name, check } = storeWords(vault.store);
+    return err(`The database ${name} cannot be opened (${describeError(error)}). ${check}`);
   }
 }
 
@@ -231,18 +241,19 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
   const { config, store, ring, vault, interactions, notices, log, now } = foundation;
   const { calls } = config.limits.perUser;
   const countCall = calls === undefined ? undefined : createCount(server, calls);
+  const streams = createServerStreams();
   return {
     addressed: createAddressGuard(config.server),
     identify: identity.caller,
     countCall: countCall === undefined ? undefined : (request, principal) => countCall(request, personKey(principal)),
-    sessions: createSessions(store, ring, config.vault.namespace, now),
+    sessions: createSessions(store, ring, config.vault.namespace, now, (sessionId) => streams.bySession.get(sessionId)?.end()),
     tasks: createTasks(store, ring, config.vault.namespace, now),
     bindings: createBindings(store, ring, config.vault.namespace, now),
     vault,
     scrubbers: createScrubbers(),
     ask: createAsk(interactions, (ticketId) => connectUrl(config, ticketId)),
     notices,
-    streams: createServerStreams(),
+    streams,
     unheard: createUnheardCalls(),
     heartbeat: createHeartbeat(),
     leftStreams: createLeftStreams(),

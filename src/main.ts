@@ -53,6 +53,10 @@ function commandLine(): Command {
     .description('print a new key, or write it into a new file that only you can read')
     .option('--out <file>', 'the file to write')
     .action(exitWith((options: { readonly out?: string }) => keygen(options.out)));
+  withFile(program.command('rekey').description('seal every record again under the first key, while the proxy runs'))
+    .option('--json', 'print JSON')
+    .action(exitWith(rekey));
+  withFile(program.command('migrate').description('make the tables of PostgreSQL ready (for vault.migrate: false)')).action(exitWith(migrate));
   program
     .command('schema')
     .description('print the JSON Schema of the file, for editors')
@@ -135,6 +139,26 @@ function keygen(out: string | undefined): number {
     return complain([isThere ? `${out} is there already, and a key that is overwritten is lost; choose another name.` : `${out} cannot be written (${reasonOf(error)}).`], failedWhileRunning);
   }
   process.stderr.write(`A new key was written to ${out}. Name it in the file: keys: ["\${file:${out}}"]\n`);
+  return done;
+}
+
+async function rekey(options: FileOptions & { readonly json?: true }): Promise<number> {
+  const config = await load(options.config ?? []);
+  if (config === undefined) return wrongInput;
+  const { formatRekey, isComplete, runRekey } = await import('./operate/rekey.ts');
+  const report = await runRekey(config, Date.now, (records) => process.stderr.write(`${records} records …\n`));
+  if (!report.ok) return complain([report.error], failedWhileRunning);
+  print(options.json === true ? `${JSON.stringify(report.value, undefined, 2)}\n` : formatRekey(report.value));
+  return isComplete(report.value) ? done : failedWhileRunning;
+}
+
+async function migrate(options: FileOptions): Promise<number> {
+  const config = await load(options.config ?? []);
+  if (config === undefined) return wrongInput;
+  const { runMigrate } = await import('./operate/migrate.ts');
+  const outcome = await runMigrate(config);
+  if (!outcome.ok) return complain([outcome.error], failedWhileRunning);
+  print(outcome.value);
   return done;
 }
 

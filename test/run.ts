@@ -5,18 +5,24 @@
  * At the end, everything that the tests' proxies left behind is searched for every secret that tests planted.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join, matchesGlob, relative } from 'node:path';
+import { dirname, join, matchesGlob, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { parseArgs } from 'node:util';
 import { findChromium } from './kit/chromium.ts';
 import { searchTrace } from './kit/planted.ts';
+import { findPostgres } from './kit/postgres-server.ts';
+import { findRedis } from './kit/redis-server.ts';
 
 /** What tests need beside npm's packages, and the Debian package that brings it. */
-const machineParts = [{ debian: 'chromium', find: findChromium }];
+const machineParts = [
+  { debian: 'chromium', find: findChromium },
+  { debian: 'redis-server', find: findRedis },
+  { debian: 'postgresql', find: findPostgres, prepare: withoutCluster },
+];
 
 const checks = [
   { name: 'types', program: 'typescript/bin/tsc', args: ['--noEmit'] },
@@ -46,13 +52,14 @@ report();
 process.exitCode = troubles.length === 0 ? 0 : 1;
 
 function installMissingParts(): void {
-  for (const { debian, find } of machineParts) {
+  for (const { debian, find, prepare } of machineParts) {
     if (find() !== undefined) continue;
     if (process.getuid?.() !== 0) {
       console.log(`Not installed: ${debian}. Only root may install it: apt-get install ${debian}`);
       continue;
     }
     console.log(`Installing ${debian} for the tests …`);
+    prepare?.();
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     for (const args of [['update'], ['install', '-y', '--no-install-recommends', debian]]) {
       const { status, stdout, stderr, error } = spawnSync('apt-get', ['-q', ...args], { env, encoding: 'utf8' });
@@ -61,6 +68,14 @@ function installMissingParts(): void {
       break;
     }
   }
+}
+
+/** Debian makes and starts a database of its own at the installation, unless it is told not to. */
+function withoutCluster(): void {
+  const settings = '/etc/postgresql-common/createcluster.conf';
+  if (existsSync(settings)) return;
+  mkdirSync(dirname(settings), { recursive: true });
+  writeFileSync(settings, 'create_main_cluster = false\n');
 }
 
 /** An argument is a file, a glob, or a word in the file's path. */

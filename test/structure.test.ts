@@ -20,7 +20,7 @@ const parts = [
   // What a person runs is an edge like main.ts: it may put an app together, and only main.ts knows it.
   {
     part: 'commands',
-    files: ['src/operate/{serve,greeting,check,explain,init,wrap,keygen,rekey,users,schema,demo}.ts'],
+    files: ['src/operate/{serve,greeting,check,explain,init,wrap,keygen,rekey,migrate,users,schema,demo}.ts'],
     mayImport: ['errors', 'protocol', 'config', 'ports', 'stations', 'app'],
   },
   {
@@ -44,6 +44,8 @@ const packageRules = [
     because: 'the protocol is words; it does no I/O',
   },
   { packages: ['node:sqlite'], only: ['src/stores/sqlite*.ts'], because: 'the store port hides which database it is' },
+  { packages: ['pg'], only: ['src/stores/postgres/**'], because: 'the store port hides which database it is' },
+  { packages: ['redis'], only: ['src/stores/redis/**'], because: 'the store port hides which database it is' },
   { packages: ['undici'], only: ['src/upstreams/**'], because: 'what goes out goes through the one guarded client' },
   { packages: ['eta'], only: ['src/pages/**'], because: 'HTML is made in one place, which escapes' },
   { packages: ['commander'], only: ['src/main.ts'], because: 'the command line is read at the edge' },

@@ -26,6 +26,8 @@ const named: readonly Named[] = [
   { where: 'outbound.ca', must: 'be a file' },
   { where: 'pages.logo', must: 'be a file' },
   { where: 'vault.store', prefix: 'sqlite:', must: 'be writable later' },
+  { where: 'vault.store.url', prefix: 'sqlite:', must: 'be writable later' },
+  { where: 'vault.store.ca', must: 'be a file' },
   { where: 'audit.to.*', prefix: 'file:', must: 'lie in a folder' },
 ];
 

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { err, ok } from '../errors.ts';
 import { credentials, payments } from './schema-credentials.ts';
 import { identity } from './schema-identity.ts';
+import { store } from './schema-store.ts';
 import { upstreams } from './schema-upstreams.ts';
 import {
   address,
@@ -60,20 +61,6 @@ function hostHeader() {
   });
 }
 
-export type Store =
-  | { readonly kind: 'memory' }
-  | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres' | 'redis'; readonly url: string };
-
-const store = () =>
-  read<Store>((value) => {
-    if (value === 'memory:') return ok({ kind: 'memory' });
-    if (/^sqlite:.*[^\s/]$/.test(value)) return ok({ kind: 'sqlite', path: value.slice('sqlite:'.length) });
-    if (/^postgres(ql)?:\/\/./.test(value)) return ok({ kind: 'postgres', url: value });
-    if (/^rediss?:\/\/./.test(value)) return ok({ kind: 'redis', url: value });
-    return err('memory:, sqlite:PATH, postgres://… or redis://…');
-  });
-
 const vaultKey = () =>
   read((value) => {
     const isBase64 = /^[A-Za-z0-9+/_-]{43}=?$/.test(value);
@@ -89,8 +76,7 @@ const vault = z.strictObject(
   {
     store: store()
       .prefault('sqlite:./data/elicitgate.db')
-      .meta({ writeOnly: true })
-      .describe('Where records are kept: memory:, sqlite:PATH, postgres://… or redis://….'),
+      .describe('Where records are kept: memory:, sqlite:PATH, postgres://… or redis://…; or a map, when that needs more than an address.'),
     keys: z
       .array(vaultKey(), { error: someKeys })
       .min(1, someKeys)

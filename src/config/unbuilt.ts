@@ -20,8 +20,6 @@ interface Row {
 
 export const unbuiltRows: readonly Row[] = [
   { where: 'server.advertise' },
-  { where: 'vault.store', values: ['postgres', 'redis'], instead: 'sqlite:PATH' },
-  { where: 'vault.migrate' },
   { where: 'elicitation.delivery', values: ['hold'], instead: 'error' },
   { where: 'credentials.*.kind', values: ['oauth', 'payment'], instead: 'apiKey' },
   { where: 'credentials.*.inject.env', instead: 'inject.headers' },

@@ -2,7 +2,7 @@
  * Sessions of the legacy era. A client's session id is a sealed token for one person, one client and one
  * upstream; with anybody else's access it is as unknown as one that was never given. An ended session
  * leaves a tombstone until its token would have expired: in memory, and in the store, where this process
- * looks once for each session.
+ * looks once for each session, and again when another process ended one.
  */
 import { LRUCache } from 'lru-cache';
 import { isSamePerson, type Principal } from '../identity/principal.ts';
@@ -27,12 +27,23 @@ export interface Session extends SessionFacts {
 
 const lifeMs = 30 * 24 * 3_600_000;
 const knownSessions = 20_000;
+const endedChannel = 'ended-session';
 
-export function createSessions(store: Store, ring: KeyRing, namespace: string, now: Clock): Sessions {
+/** @param ended is told of each session that any process ended */
+export function createSessions(store: Store, ring: KeyRing, namespace: string, now: Clock, ended: (sessionId: string) => void = () => undefined): Sessions {
   const tombstones = createRecords<true>(store, ring, namespace, 'ended-session');
   const states = new LRUCache<string, 'live' | 'ended'>({ max: knownSessions });
   const opened = new LRUCache<string, { readonly session: Session; readonly upstream: string; readonly principal: Principal }>({ max: knownSessions });
   const identity = (principal: Principal, upstream: string): string[] => [namespace, upstream, principal.issuer, principal.subject, principal.clientId ?? ''];
+  store.subscribe(endedChannel, (sessionId) => {
+    // A message is no proof; the sealed record is, and it is looked for on the next request.
+    if (sessionId === undefined) return forgetLive();
+    if (states.get(sessionId) === 'live') states.delete(sessionId);
+    ended(sessionId);
+  });
+  function forgetLive(): void {
+    for (const [id, state] of [...states.entries()]) if (state === 'live') states.delete(id);
+  }
   const recordId = (session: Session) => ({ owner: [session.id], item: [] });
 
   function unseal(token: string, principal: Principal, upstream: string): Session | undefined {
@@ -70,6 +81,8 @@ export function createSessions(store: Store, ring: KeyRing, namespace: string, n
     async end(session) {
       states.set(session.id, 'ended');
       await tombstones.put(recordId(session), true, Math.max(1, session.expiresAt - now()));
+      // The record is what counts; who is not told looks when it meets the session for the first time.
+      await store.publish(endedChannel, session.id).catch(() => undefined);
     },
   };
 }

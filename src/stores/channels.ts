@@ -1,15 +1,20 @@
-/** Publish and subscribe inside one process, for stores that no other process shares. */
+/** Publish and subscribe inside one process; stores that several processes share carry what is published between them. */
+import type { Listener } from './store.ts';
+
 export interface Channels {
-  publish(channel: string): void;
-  subscribe(channel: string, listener: () => void): () => void;
+  publish(channel: string, message: string): void;
+  subscribe(channel: string, listener: Listener): () => void;
+  /** Messages of other processes may have been missed: every subscriber is told once. */
+  missed(): void;
 }
 
 export function createChannels(): Channels {
-  const listeners = new Map<string, Set<() => void>>();
+  const listeners = new Map<string, Set<Listener>>();
+  const tell = (channel: string, message: string | undefined): void => {
+    for (const listener of [...(listeners.get(channel) ?? [])]) listener(message);
+  };
   return {
-    publish(channel) {
-      for (const listener of [...(listeners.get(channel) ?? [])]) listener();
-    },
+    publish: tell,
     subscribe(channel, listener) {
       const known = listeners.get(channel) ?? new Set();
       listeners.set(channel, known.add(listener));
@@ -17,6 +22,9 @@ export function createChannels(): Channels {
         known.delete(listener);
         if (known.size === 0 && listeners.get(channel) === known) listeners.delete(channel);
       };
+    },
+    missed() {
+      for (const channel of [...listeners.keys()]) tell(channel, undefined);
     },
   };
 }

@@ -4,13 +4,13 @@
  */
 import { UnavailableError } from '../errors.ts';
 import { createChannels } from './channels.ts';
+import { createLock } from './lock.ts';
 import type { Clock, Store, StoredRecord } from './store.ts';
 
 const sweepEveryMs = 60_000;
 
 export function createMemoryStore(now: Clock): Store {
   const records = new Map<string, { readonly value: Uint8Array; readonly expiresAt: number }>();
-  const locks = new Map<string, { readonly expiresAt: number }>();
   const channels = createChannels();
   let isClosed = false;
   const sweep = setInterval(() => {
@@ -31,7 +31,7 @@ export function createMemoryStore(now: Clock): Store {
     records.set(key, { value: Uint8Array.from(value), expiresAt: ttlMs === undefined ? Infinity : now() + ttlMs });
   }
 
-  return {
+  const moves: Omit<Store, 'lock'> = {
     async get(key) {
       return live(key);
     },
@@ -58,27 +58,17 @@ export function createMemoryStore(now: Clock): Store {
       mustBeOpen();
       records.delete(key);
     },
-    async list(prefix) {
+    async list(prefix, { after, limit } = { after: '', limit: Infinity }) {
       mustBeOpen();
       const found: StoredRecord[] = [];
-      for (const key of records.keys()) {
-        const value = key.startsWith(prefix) ? live(key) : undefined;
-        if (value !== undefined) found.push({ key, value });
+      for (const [key, { expiresAt }] of records) {
+        const value = key.startsWith(prefix) && key > after ? live(key) : undefined;
+        if (value !== undefined) found.push({ key, value, ...(expiresAt === Infinity ? {} : { expiresAt }) });
       }
-      return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+      return found.sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, limit);
     },
-    async lock(key, ttlMs) {
-      mustBeOpen();
-      const held = locks.get(key);
-      if (held !== undefined && held.expiresAt > now()) return undefined;
-      const own = { expiresAt: now() + ttlMs };
-      locks.set(key, own);
-      return async () => {
-        if (locks.get(key) === own) locks.delete(key);
-      };
-    },
-    async publish(channel) {
-      channels.publish(channel);
+    async publish(channel, message = '') {
+      channels.publish(channel, message);
     },
     subscribe: channels.subscribe,
     async ping() {
@@ -90,4 +80,5 @@ export function createMemoryStore(now: Clock): Store {
       records.clear();
     },
   };
+  return { ...moves, lock: createLock(moves) };
 }

@@ -8,13 +8,13 @@
  * along what was written before it. A file that another program has locked is waited for without holding
  * up the process.
  */
-import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, existsSync, fchmodSync, fstatSync, mkdirSync, openSync, statSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { UnavailableError } from '../errors.ts';
 import { createChannels } from './channels.ts';
+import { createLock } from './lock.ts';
 import type { Clock, Store, StoredRecord } from './store.ts';
 
 const lockedForMs = 1_000;
@@ -58,7 +58,7 @@ export function openSqliteStore(path: string, namespace: string, now: Clock, los
   // Read to the end, so that a removal is on disk before its value is handed out.
   const rows = (statement: StatementSync, ...values: SQLInputValue[]): Promise<readonly Row[]> => patiently(() => move(() => statement.all(...values)));
 
-  return {
+  const moves: Omit<Store, 'lock'> = {
     async get(key) {
       return valueOf(await rows(statementsFor(key).get, namespace, key, now()));
     },
@@ -77,22 +77,12 @@ export function openSqliteStore(path: string, namespace: string, now: Clock, los
     async delete(key) {
       await changes(statementsFor(key).delete, namespace, key);
     },
-    async list(prefix) {
-      const found = await rows(durable.statements.list, namespace, prefix, `${prefix}\u{10ffff}`, now());
-      return found.flatMap((row): StoredRecord[] =>
-        typeof row['key'] === 'string' && row['value'] instanceof Uint8Array ? [{ key: row['key'], value: row['value'] }] : [],
-      );
+    async list(prefix, { after, limit } = { after: '', limit: -1 }) {
+      const found = await rows(durable.statements.list, namespace, prefix, `${prefix}\u{10ffff}`, after, now(), limit);
+      return found.flatMap(recordOf);
     },
-    async lock(key, ttlMs) {
-      const [name, holder] = [`lock/${key}`, randomBytes(16)];
-      const statements = statementsFor(name);
-      if (!(await changes(statements.putIfAbsent, namespace, name, holder, expiry(ttlMs), now()))) return undefined;
-      return async () => {
-        await changes(statements.deleteExact, namespace, name, holder);
-      };
-    },
-    async publish(channel) {
-      channels.publish(channel);
+    async publish(channel, message = '') {
+      channels.publish(channel, message);
     },
     subscribe: channels.subscribe,
     async ping() {
@@ -106,6 +96,7 @@ export function openSqliteStore(path: string, namespace: string, now: Clock, los
       });
     },
   };
+  return { ...moves, lock: createLock(moves) };
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -113,6 +104,11 @@ type Row = Readonly<Record<string, unknown>>;
 function valueOf(rows: readonly Row[]): Uint8Array | undefined {
   const value = rows[0]?.['value'];
   return value instanceof Uint8Array ? value : undefined;
+}
+
+function recordOf({ key, value, expires_at: expiresAt }: Row): StoredRecord[] {
+  if (typeof key !== 'string' || !(value instanceof Uint8Array)) return [];
+  return [{ key, value, ...(typeof expiresAt === 'number' && expiresAt !== forever ? { expiresAt } : {}) }];
 }
 
 interface Connection {
@@ -178,9 +174,8 @@ function prepare(database: DatabaseSync) {
     ),
     take: database.prepare(`DELETE FROM records WHERE ${live} RETURNING value`),
     delete: database.prepare('DELETE FROM records WHERE namespace = ? AND key = ?'),
-    deleteExact: database.prepare('DELETE FROM records WHERE namespace = ? AND key = ? AND value = ?'),
     list: database.prepare(
-      'SELECT key, value FROM records WHERE namespace = ? AND key >= ? AND key < ? AND expires_at > ? ORDER BY key',
+      'SELECT key, value, expires_at FROM records WHERE namespace = ? AND key >= ? AND key < ? AND key > ? AND expires_at > ? ORDER BY key LIMIT ?',
     ),
     sweep: database.prepare('DELETE FROM records WHERE expires_at <= ?'),
   };

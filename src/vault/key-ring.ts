@@ -14,6 +14,8 @@ export interface KeyRing {
   seal(purpose: Purpose, identity: readonly string[], plaintext: Uint8Array): Buffer;
   /** The plaintext; `undefined` when no key of the ring opens these bytes under this identity. */
   open(purpose: Purpose, identity: readonly string[], sealed: Uint8Array): Buffer | undefined;
+  /** Whether the first key sealed it, as far as the bytes say. */
+  isNewest(sealed: Uint8Array): boolean;
 }
 
 const version = 1;
@@ -33,6 +35,7 @@ export function createKeyRing(keys: readonly Buffer[]): KeyRing {
   const first = ring[0];
   if (first === undefined) throw new Error('a key ring needs a key');
   return {
+    isNewest: (sealed) => sealed[0] === version && first.id.equals(sealed.subarray(1, 1 + keyIdLength)),
     seal(purpose, identity, plaintext) {
       const nonce = randomBytes(nonceLength);
       const cipher = createCipheriv('aes-256-gcm', first.derive(purpose), nonce, { authTagLength: tagLength });

@@ -23,6 +23,8 @@ export interface Held<T> {
 }
 
 export interface Records<T> {
+  /** Where it stands in the store. */
+  keyOf(id: RecordId): string;
   get(id: RecordId): Promise<Held<T> | undefined>;
   put(id: RecordId, value: T, ttlMs?: number): Promise<void>;
   create(id: RecordId, value: T, ttlMs?: number): Promise<boolean>;
@@ -52,6 +54,7 @@ export function createRecords<T>(store: Store, ring: KeyRing, namespace: string,
   const held = (key: string, sealed: Uint8Array): Held<T> => ({ key, sealed, value: open(key, sealed) });
 
   return {
+    keyOf,
     async get(id) {
       const key = keyOf(id);
       const sealed = await store.get(key);

@@ -2,12 +2,13 @@
  * The vault: what one person gave for one credential, sealed whole, and the only place where it is
  * plain. A secret is bound to the credential's shape and to the destination that it was given for; when
  * the file changes either, the person is asked again. Opened secrets are kept in memory for `cacheForMs`,
- * so that an ordinary call reads nothing from disk. "Could not look" throws UnavailableError.
+ * so that an ordinary call reads nothing from disk; what another process changes is forgotten as soon as the
+ * store tells of it, and after that time in any case. "Could not look" throws UnavailableError.
  */
-import { LRUCache } from 'lru-cache';
 import type { Clock, Store } from '../stores/store.ts';
 import type { KeyRing } from './key-ring.ts';
 import { createRecords, type RecordId } from './records.ts';
+import { createSecretCache } from './secret-cache.ts';
 
 /** Whose secret, for which credential, where: the identity of a secret. */
 export interface SecretSlot {
@@ -73,31 +74,30 @@ export interface VaultSettings {
 }
 
 const longestNoteUseMs = 600_000;
-const cachedSecrets = 10_000;
 /** What has expired is not used any more, but her pages can say when it did. */
 const expiredStaysMs = 30 * 86_400_000;
 
 export function createVault(store: Store, ring: KeyRing, namespace: string, settings: VaultSettings, now: Clock): Vault {
   const records = createRecords<Secret>(store, ring, namespace, 'secret', 'secret');
-  // A ttl of 0 would mean "for ever" to the cache, so `0s` keeps nothing at all.
-  const cache = settings.cacheForMs > 0 ? new LRUCache<string, Secret>({ max: cachedSecrets, ttl: settings.cacheForMs, ttlResolution: 0, perf: { now } }) : undefined;
-  const noteUseEveryMs = Math.min(longestNoteUseMs, settings.deleteUnusedAfterMs / 2);
-  // Counts what this process stored and removed.
+  // Counts what was stored and removed, here and elsewhere.
   let changes = 0;
+  const cache = createSecretCache<SecretSlot, Secret>(store, { here: cacheKey, inStore: (slot) => records.keyOf(recordId(slot)) }, settings.cacheForMs, now, () => { changes += 1; });
+  const noteUseEveryMs = Math.min(longestNoteUseMs, settings.deleteUnusedAfterMs / 2);
 
   const isUsable = (secret: Secret, shape: string, destination: string): boolean => fits(secret, shape, destination) && !isExpired(secret, now());
   const lifetimeMs = (secret: Secret): number => Math.max(1, Math.min(settings.deleteUnusedAfterMs, (secret.expiresAt ?? Infinity) + expiredStaysMs - now()));
   function cached(slot: SecretSlot, shape: string, destination: string): Secret | undefined {
-    const secret = cache?.get(cacheKey(slot));
+    const secret = cache.get(slot);
     return secret !== undefined && isUsable(secret, shape, destination) ? secret : undefined;
   }
   /** What was stored or removed while something was under way may be newer than it. */
   const isNewest = (changesBefore: number): boolean => changes === changesBefore;
-  /** Brings the cache to what was just stored, or removed. */
+  /** Brings the caches to what was just stored, or removed. */
   function stored(slot: SecretSlot, secret: Secret | undefined): void {
     changes += 1;
-    if (secret === undefined) cache?.delete(cacheKey(slot));
-    else cache?.set(cacheKey(slot), secret);
+    if (secret === undefined) cache.delete(slot);
+    else cache.set(slot, secret);
+    cache.tell(slot);
   }
   /** One atomic change of what is stored. @returns what stands there now; undefined when nothing is stored or nothing was to change */
   async function change(slot: SecretSlot, next: (secret: Secret) => Secret | undefined): Promise<Secret | undefined> {
@@ -118,7 +118,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       const changesBefore = changes;
       const held = await records.get(recordId(slot));
       if (held === undefined || !isUsable(held.value, shape, destination)) return undefined;
-      if (isNewest(changesBefore)) cache?.set(cacheKey(slot), held.value);
+      if (isNewest(changesBefore)) cache.set(slot, held.value);
       return held.value;
     },
     cached,
@@ -150,7 +150,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
     noteUse(slot, secret) {
       if (isNoted(secret, now(), noteUseEveryMs)) return;
       // Marked at once, so that the next call does not note it again while this one writes; a newer secret is left alone.
-      if (cache?.peek(cacheKey(slot)) === secret) cache.set(cacheKey(slot), { ...secret, lastUsedAt: now() });
+      if (cache.peek(slot) === secret) cache.set(slot, { ...secret, lastUsedAt: now() });
       // A date that could not be noted stops no call; a failing store is reported by those that need it.
       change(slot, (stored) => ({ ...stored, lastUsedAt: now() })).catch(() => undefined);
     },

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { unbuilt, unbuiltRows } from '../../src/config/unbuilt.ts';
-import { aKey, configOf, fileOf } from './load-text.ts';
+import { configOf, fileOf } from './load-text.ts';
 
 /** Each file uses one part that is not built, which is told at this path. */
 const parts: readonly (readonly [path: string, sections: Readonly<Record<string, string>>])[] = [
   ['server.advertise', { server: '{ advertise: "http://10.0.0.1:8080" }' }],
-  ['vault.store', { vault: `{ store: "postgres://h/d", keys: ["${aKey}"] }` }],
-  ['vault.store', { vault: `{ store: "redis://h", keys: ["${aKey}"] }` }],
-  ['vault.migrate', { vault: `{ store: "memory:", migrate: false, keys: ["${aKey}"] }` }],
   ['elicitation.delivery', { elicitation: '{ delivery: hold }' }],
   ['telemetry', { telemetry: '{ otlp: "http://c:4318" }' }],
   ['payments', { payments: '{ stripe: { secretKey: a, webhookSecret: b } }' }],
@@ -59,6 +56,6 @@ test('Every row of the table is shown by an example above', () => {
 });
 
 test('The message says what is meant and what to use instead', (context) => {
-  const [first] = unbuilt(configOf(context, fileOf({ vault: `{ store: "postgres://me:secret@h/d", keys: ["${aKey}"] }` })));
-  assert.equal(first?.message, 'vault.store: postgres is understood, but this version cannot run it yet; use sqlite:PATH');
+  const [first] = unbuilt(configOf(context, fileOf({ elicitation: '{ delivery: hold }' })));
+  assert.equal(first?.message, 'elicitation.delivery: hold is understood, but this version cannot run it yet; use error');
 });

@@ -8,8 +8,8 @@ import fc from 'fast-check';
 import { UnavailableError } from '../../src/errors.ts';
 import type { Clock, Store } from '../../src/stores/store.ts';
 
-/** Opens a fresh store, or says how to clean up after it. */
-export type OpenStore = (now: Clock) => Promise<{ readonly store: Store; readonly cleanUp: () => void }>;
+/** Opens a fresh store, a further one on the same records where processes share them, and says how to clean up after it. */
+export type OpenStore = (now: Clock) => Promise<{ readonly store: Store; readonly other?: () => Promise<Store>; readonly cleanUp: () => void }>;
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (value: Uint8Array | undefined): string | undefined => (value === undefined ? undefined : new TextDecoder().decode(value));
@@ -19,12 +19,13 @@ export function describeStore(name: string, open: OpenStore): void {
   describe(`the ${name} store`, () => {
     let time = Date.UTC(2026, 10, 30);
     let store: Store;
+    let another: (() => Promise<Store>) | undefined;
     let cleanUp: () => void;
     const getText = async (key: string) => text(await store.get(key));
     const listTexts = async (prefix: string) => (await store.list(prefix)).map(({ key, value }) => [key, text(value)]);
 
     beforeEach(async () => {
-      ({ store, cleanUp } = await open(() => time));
+      ({ store, other: another, cleanUp } = await open(() => time));
     });
     afterEach(async () => {
       await store.close().catch(() => undefined);
@@ -177,6 +178,51 @@ export function describeStore(name: string, open: OpenStore): void {
       assert.deepEqual(heard, ['first', 'steady']);
       await store.publish('one');
       assert.deepEqual(heard, ['first', 'steady', 'steady', 'late']);
+    });
+
+    test('list says when each record ends, and comes in pages', async () => {
+      await store.put('p/2', bytes('2'), 5_000);
+      for (const key of ['p/1', 'p/3', 'q/1']) await store.put(key, bytes(key));
+      assert.deepEqual((await store.list('p/')).map(({ key, expiresAt }) => [key, expiresAt]), [['p/1', undefined], ['p/2', time + 5_000], ['p/3', undefined]]);
+      const page = async (after: string, limit: number) => (await store.list('p/', { after, limit })).map(({ key }) => key);
+      assert.deepEqual(await page('', 2), ['p/1', 'p/2']);
+      assert.deepEqual(await page('p/2', 2), ['p/3']);
+      assert.deepEqual(await page('p/3', 2), []);
+      assert.deepEqual((await store.list('', { after: 'p/2', limit: 9 })).map(({ key }) => key), ['p/3', 'q/1']);
+    });
+
+    test('two processes see each other’s records at once, and of 50 moves in both one wins', async (t) => {
+      if (another === undefined) return;
+      const other = await another();
+      t.after(() => other.close());
+      const both = (nth: number): Store => (nth % 2 === 0 ? store : other);
+      const fifty = <T>(move: (nth: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 50 }, (_, nth) => move(nth)));
+      const wins = (outcomes: readonly unknown[]): number => outcomes.filter((outcome) => outcome !== false && outcome !== undefined).length;
+      assert.equal(wins(await fifty((nth) => both(nth).putIfAbsent('a', bytes(`put ${nth}`)))), 1);
+      const stands = (await other.get('a')) ?? bytes('nothing');
+      assert.equal(wins(await fifty((nth) => both(nth).compareAndSet('a', stands, bytes(`swap ${nth}`)))), 1);
+      assert.deepEqual(await store.get('a'), await other.get('a'));
+      assert.equal(wins(await fifty((nth) => both(nth).take('a'))), 1);
+      assert.equal(wins(await fifty((nth) => both(nth).lock('a', 1_000))), 1);
+    });
+
+    test('what one process publishes the other hears once, with its message, and nobody of another channel does', async (t) => {
+      if (another === undefined) return;
+      const other = await another();
+      t.after(() => other.close());
+      const heard: (string | undefined)[] = [];
+      const own: (string | undefined)[] = [];
+      const last = Promise.withResolvers<void>();
+      other.subscribe('one', (message) => heard.push(message));
+      other.subscribe('last', () => last.resolve());
+      store.subscribe('one', (message) => own.push(message));
+      await store.publish('one', 'first');
+      await store.publish('two', 'not theirs');
+      await store.publish('one', 'ünd\n"second"');
+      await store.publish('last');
+      await last.promise;
+      assert.deepEqual(heard, ['first', 'ünd\n"second"']);
+      assert.deepEqual(own, ['first', 'ünd\n"second"']);
     });
 
     test('ping answers while the store works', async () => {
