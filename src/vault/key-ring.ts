@@ -8,12 +8,14 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-export type Purpose = 'secret' | 'record' | 'session' | 'csrf';
+export type Purpose = 'secret' | 'record' | 'session' | 'csrf' | 'client-key';
 
 export interface KeyRing {
   seal(purpose: Purpose, identity: readonly string[], plaintext: Uint8Array): Buffer;
   /** The plaintext; `undefined` when no key of the ring opens these bytes under this identity. */
   open(purpose: Purpose, identity: readonly string[], sealed: Uint8Array): Buffer | undefined;
+  /** 32 bytes for one purpose from each key of the ring, the first key's first: the same in every replica. */
+  derive(purpose: Purpose): readonly Buffer[];
 }
 
 const version = 1;
@@ -57,6 +59,7 @@ export function createKeyRing(keys: readonly Buffer[]): KeyRing {
         return undefined;
       }
     },
+    derive: (purpose) => ring.map((key) => key.derive(purpose)),
   };
 }
 

@@ -34,6 +34,28 @@ export interface Secret {
   readonly isRejected?: true;
   /** When what stood in this slot was refused lately, in milliseconds since the epoch; goes over to what replaces it. */
   readonly rejectedAt?: readonly number[];
+  /** How a connected account is kept alive; absent for what a person typed. */
+  readonly grant?: Grant;
+}
+
+/** What a third party granted, and to whom: the issuer and the client must be the same when it is renewed. */
+export interface Grant {
+  readonly issuer: string;
+  /** A client that this installation registered itself or describes itself; absent for the one in the file. */
+  readonly client?: OauthClient;
+  readonly scopes: readonly string[];
+  /** The resource that the tokens are for (RFC 8707). */
+  readonly resource?: string;
+  /** When the access token is to be renewed, and when it ends, in milliseconds since the epoch; absent: nobody knows. */
+  readonly renewAt?: number;
+  readonly endsAt?: number;
+}
+
+/** A client of a third party as this installation is known there. */
+export interface OauthClient {
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly method: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt' | 'none';
 }
 
 /** A client that the identity does not know needs no consent; any other only serves what the person agreed to. */
@@ -61,6 +83,12 @@ export interface Vault {
    * @returns `capped` when it was refused `times` times already `withinMs`: then it stays as it is
    */
   reject(slot: SecretSlot, secret: Secret, cap: RejectionCap): Promise<'rejected' | 'capped'>;
+  /**
+   * One atomic change of what is stored.
+   * @param next what shall stand there instead; undefined changes nothing
+   * @returns what stands there now; undefined when nothing is stored or nothing was to change
+   */
+  change(slot: SecretSlot, next: (secret: Secret) => Secret | undefined): Promise<Secret | undefined>;
   /** @returns whether there was anything to remove */
   remove(slot: SecretSlot): Promise<boolean>;
   /** Notes that a secret was used, now and then and never in the way of a call; what nobody uses is deleted. */
@@ -86,7 +114,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
   const isUsable = (secret: Secret, shape: string, destination: string): boolean => fits(secret, shape, destination) && !isExpired(secret, now());
   const lifetimeMs = (secret: Secret): number => Math.max(1, Math.min(settings.deleteUnusedAfterMs, (secret.expiresAt ?? Infinity) - now()));
   function cached(slot: SecretSlot, shape: string, destination: string): Secret | undefined {
-    const secret = cache?.get(cacheKey(slot));
+    const secret = cache?.get(slotKey(slot));
     return secret !== undefined && isUsable(secret, shape, destination) ? secret : undefined;
   }
   /** What was stored or removed while something was under way may be newer than it. */
@@ -94,10 +122,9 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
   /** Brings the cache to what was just stored, or removed. */
   function stored(slot: SecretSlot, secret: Secret | undefined): void {
     changes += 1;
-    if (secret === undefined) cache?.delete(cacheKey(slot));
-    else cache?.set(cacheKey(slot), secret);
+    if (secret === undefined) cache?.delete(slotKey(slot));
+    else cache?.set(slotKey(slot), secret);
   }
-  /** One atomic change of what is stored. @returns what stands there now; undefined when nothing is stored or nothing was to change */
   async function change(slot: SecretSlot, next: (secret: Secret) => Secret | undefined): Promise<Secret | undefined> {
     for (;;) {
       const held = await records.get(recordId(slot));
@@ -116,7 +143,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       const changesBefore = changes;
       const held = await records.get(recordId(slot));
       if (held === undefined || !isUsable(held.value, shape, destination)) return undefined;
-      if (isNewest(changesBefore)) cache?.set(cacheKey(slot), held.value);
+      if (isNewest(changesBefore)) cache?.set(slotKey(slot), held.value);
       return held.value;
     },
     cached,
@@ -125,6 +152,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       await records.put(recordId(slot), secret, lifetimeMs(secret));
       stored(slot, isNewest(changesBefore) ? secret : undefined);
     },
+    change,
     inspect: async (slot) => (await records.get(recordId(slot)))?.value,
     async agree(slot, clientId) {
       return (await change(slot, (secret) => ({ ...secret, clients: [...new Set([...secret.clients, clientId])] }))) !== undefined;
@@ -148,7 +176,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
     noteUse(slot, secret) {
       if (now() - secret.lastUsedAt < noteUseEveryMs) return;
       // Marked at once, so that the next call does not note it again while this one writes; a newer secret is left alone.
-      if (cache?.peek(cacheKey(slot)) === secret) cache.set(cacheKey(slot), { ...secret, lastUsedAt: now() });
+      if (cache?.peek(slotKey(slot)) === secret) cache.set(slotKey(slot), { ...secret, lastUsedAt: now() });
       // A date that could not be noted stops no call; a failing store is reported by those that need it.
       change(slot, (stored) => ({ ...stored, lastUsedAt: now() })).catch(() => undefined);
     },
@@ -179,6 +207,7 @@ export function place(upstream: string | undefined): readonly string[] {
   return upstream === undefined ? ['shared'] : ['upstream', upstream];
 }
 
-function cacheKey(slot: SecretSlot): string {
+/** One text for each slot, for maps in memory and locks. */
+export function slotKey(slot: SecretSlot): string {
   return JSON.stringify([slot.issuer, slot.subject, slot.upstream ?? null, slot.credential]);
 }
