@@ -7,6 +7,7 @@ import formbody from '@fastify/formbody';
 import rateLimit from '@fastify/rate-limit';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { DestinationStream } from 'pino';
+import { accountOrigins, openAccounts, unusableKey, type AccountsStation } from './collect/oauth/open-accounts.ts';
 import type { Config, HttpUpstream } from './config/config.ts';
 import { createAsk } from './elicitation/ask.ts';
 import { createInteractions, type Interactions, type Ticket } from './elicitation/interactions.ts';
@@ -15,6 +16,7 @@ import { err, ok, UnavailableError, type Result } from './errors.ts';
 import { endpointsOf, withoutSlash } from './gateway/endpoint.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createHeartbeat } from './gateway/heartbeat.ts';
+import { createRenewals } from './gateway/renewals.ts';
 import { protectUpstream, type ProtectedUpstream } from './gateway/protected-upstream.ts';
 import { registerResourceMetadata } from './gateway/resource-metadata.ts';
 import { registerGateway } from './gateway/routes.ts';
@@ -43,6 +45,7 @@ import { createOutbound } from './upstreams/outbound.ts';
 import { createStreamableHttpUpstream } from './upstreams/streamable-http.ts';
 import { checkCanary } from './vault/canary.ts';
 import { createKeyRing, type KeyRing } from './vault/key-ring.ts';
+import { createRefresher } from './vault/refresh.ts';
 import { createVault, type Vault } from './vault/secrets.ts';
 
 /** Questions, links, notices, locks, and logins and connections under way: whoever loses one to a power failure begins again. Secrets and ended sessions are never among them. */
@@ -78,6 +81,8 @@ interface Foundation {
 /** @returns the server, or one sentence that says why it must not start */
 export async function createApp(config: Config, edge: Edge): Promise<Result<App, string>> {
   const log = createLog(config.log, edge.logTo);
+  const badKey = unusableKey(config);
+  if (badKey !== undefined) return err(badKey);
   const opened = openStore(config, edge.now);
   if (!opened.ok) return opened;
   const store = opened.value;
@@ -117,11 +122,12 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
   const drain = createDrain(server);
   await server.register(rateLimit, { global: false });
   const upstreams = new Map(httpUpstreams(config).map((upstream) => [upstream.name, protectUpstream(config, upstream, createStreamableHttpUpstream(upstream.url, upstream.timeout))]));
-  const outbound = createOutbound({ namedOrigins: new Set(identityOrigins(config)), allow: config.outbound.allow });
+  const outbound = createOutbound({ namedOrigins: new Set([...identityOrigins(config), ...accountOrigins(config)]), allow: config.outbound.allow });
   const identity = createIdentity({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, redirectUri: `${config.server.publicUrl.origin}${pagesBase(config)}/auth/callback` });
-  const gateway = createGateway(foundation, server, audit, identity);
+  const station = await openAccounts({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, base: config.server.publicUrl.origin + pagesBase(config) });
+  const gateway = createGateway(foundation, server, audit, identity, station);
   const css = styleSheet(config.pages.accent);
-  const pages = createPages(foundation, server, audit, identity, upstreams, css);
+  const pages = createPages(foundation, server, audit, identity, station, upstreams, css);
   const endpoints = endpointsOf(config.server.publicUrl, [...upstreams.values()], config.identity.oauth?.audience);
   await server.register((child) => {
     registerGateway(child, gateway, endpoints, config.server.maxBody);
@@ -134,6 +140,7 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
     registerPages(child, pages, {
       prefixes: pagePrefixes(config),
       css,
+      oauth: station,
       isSecure: config.server.publicUrl.protocol === 'https:',
       ...(identity.browserLogin === undefined ? {} : { login: { browserLogin: identity.browserLogin, cookies: cookieRules(config.server.publicUrl), base: pagesBase(config), href: loginUrl(config) } }),
     });
@@ -213,7 +220,7 @@ function createServer(config: Config): FastifyInstance {
   return server;
 }
 
-function createGateway(foundation: Foundation, server: FastifyInstance, audit: Gateway['audit'], identity: Identity): Gateway {
+function createGateway(foundation: Foundation, server: FastifyInstance, audit: Gateway['audit'], identity: Identity, { accounts }: AccountsStation): Gateway {
   const { config, store, ring, vault, interactions, notices, log, now } = foundation;
   const { calls } = config.limits.perUser;
   const countCall = calls === undefined ? undefined : createCount(server, calls);
@@ -225,6 +232,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     vault,
     scrubbers: createScrubbers(),
     ask: createAsk(interactions, (ticketId) => connectUrl(config, ticketId)),
+    renewals: createRenewals(createRefresher(store, vault, now), accounts, audit),
     notices,
     streams: createServerStreams(),
     unheard: createUnheardCalls(),
@@ -237,7 +245,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
   };
 }
 
-function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, upstreams: ReadonlyMap<string, ProtectedUpstream>, css: string): Pages {
+function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, { accounts }: AccountsStation, upstreams: ReadonlyMap<string, ProtectedUpstream>, css: string): Pages {
   const { config, ring, vault, interactions, notices, log, now } = foundation;
   const { perUser, perAddress } = config.limits;
   const countPage = createCount(server, perAddress.pages);
@@ -255,6 +263,8 @@ function createPages(foundation: Foundation, server: FastifyInstance, audit: Pag
     audit,
     log,
     now,
+    accounts,
+    cookies: cookieRules(config.server.publicUrl),
     countPage: (request) => countPage(request, request.ip),
     countSubmission: (request, principal) => countSubmission(request, personKey(principal)),
     frame: createFrame(config.pages, links, `${pagesBase(config)}${stylePath(css)}`),

@@ -15,7 +15,7 @@ type Upstream = NonNullable<Sections['upstreams']>[string];
 type Rule = Upstream['rules'][number];
 
 /** Where the pages and metadata of Elicitgate itself are. */
-const ownPaths = ['/connect', '/oauth', '/auth', '/account', '/webhooks', '/assets', '/client.json', '/client-jwks.json'];
+const ownPaths = ['/connect', '/oauth', '/auth', '/account', '/webhooks', '/assets', '/client.json', '/client-public.json', '/client-jwks.json'];
 
 export function checkUpstreams(meaning: Meaning, report: Report): void {
   const { upstreams = {}, credentials = {} } = meaning.sections;

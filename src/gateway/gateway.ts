@@ -11,6 +11,7 @@ import type { Clock } from '../stores/store.ts';
 import type { Vault } from '../vault/secrets.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Scrubbers } from './scrubbers.ts';
+import type { Renewals } from './renewals.ts';
 import type { ServerStreams } from './server-streams.ts';
 import type { Sessions } from './sessions.ts';
 import type { UnheardCalls } from './unheard-calls.ts';
@@ -30,6 +31,7 @@ export interface Gateway {
   readonly vault: Vault;
   readonly scrubbers: Scrubbers;
   readonly ask: Ask;
+  readonly renewals: Renewals;
   readonly notices: Notices;
   readonly streams: ServerStreams;
   readonly unheard: UnheardCalls;

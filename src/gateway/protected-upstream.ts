@@ -3,6 +3,7 @@
  * its credentials puts into a request, and which headers of the client may go along.
  */
 import { isCollected, type CollectedCredential } from '../collect/kinds.ts';
+import type { Account } from '../collect/oauth/provider.ts';
 import type { Config, HttpUpstream } from '../config/config.ts';
 import { namesIn, type WrittenRequirement } from '../config/requirement.ts';
 import type { Template } from '../config/template.ts';
@@ -23,6 +24,8 @@ export interface RequiredCredential {
   /** Origins to which the secret goes, sorted and joined by a space. */
   readonly destination: string;
   readonly headers: readonly HeaderTemplate[];
+  /** With `discover: upstream`: who names the third party. */
+  readonly upstreamUrl?: URL | undefined;
 }
 
 /** What a rule asks for: any one of these credentials is enough. The same in several rules is one object. */
@@ -56,6 +59,11 @@ export interface ProtectedUpstream {
   readonly operatorHeaders: readonly string[];
   /** Names of client headers that go along, in lower case; nothing that the proxy itself puts in. */
   readonly passingHeaders: ReadonlySet<string>;
+}
+
+/** The account that a credential is, if it is one. */
+export function accountOf({ config, upstreamUrl }: RequiredCredential): Account | undefined {
+  return config.kind === 'oauth' ? { config, upstreamUrl } : undefined;
 }
 
 /** Where a person's secret for a credential is kept. */
@@ -114,6 +122,7 @@ function requiredCredential(config: Config, upstream: HttpUpstream, name: string
     config: credential,
     place: credential.shared ? undefined : upstream.name,
     destination: credential.shared ? originsOf(config, name).join(' ') : upstream.url.origin,
+    ...(credential.kind === 'oauth' && credential.discover !== undefined ? { upstreamUrl: upstream.url } : {}),
     headers: Object.entries(credential.inject.headers).map(([header, value]) => ({ name: header, value })),
   };
 }

@@ -10,6 +10,7 @@ import { Call, type Step, type StepResult } from './call.ts';
 import { elicit } from './elicit.ts';
 import { endSession } from './end-session.ts';
 import type { Endpoint } from './endpoint.ts';
+import { freshen } from './freshen.ts';
 import { forward } from './forward.ts';
 import type { Gateway } from './gateway.ts';
 import { decide, lookUp, match, openSession } from './look-up.ts';
@@ -30,6 +31,7 @@ function postSteps(gateway: Gateway): readonly Step[] {
     openSession(gateway),
     match,
     lookUp(gateway),
+    freshen(gateway),
     decide(gateway),
     elicit(gateway),
     recordUse(gateway),
@@ -39,7 +41,7 @@ function postSteps(gateway: Gateway): readonly Step[] {
 
 /** GET and DELETE, which have no message. */
 function bareSteps(gateway: Gateway, last: Step): readonly Step[] {
-  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), recordUse(gateway), last];
+  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), freshen(gateway), recordUse(gateway), last];
 }
 
 const methods = 'POST, GET, DELETE, OPTIONS';

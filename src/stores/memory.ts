@@ -4,13 +4,14 @@
  */
 import { UnavailableError } from '../errors.ts';
 import { createChannels } from './channels.ts';
+import { createLocks } from './locks.ts';
 import type { Clock, Store, StoredRecord } from './store.ts';
 
 const sweepEveryMs = 60_000;
 
 export function createMemoryStore(now: Clock): Store {
   const records = new Map<string, { readonly value: Uint8Array; readonly expiresAt: number }>();
-  const locks = new Map<string, { readonly expiresAt: number }>();
+  const lock = createLocks(now);
   const channels = createChannels();
   let isClosed = false;
   const sweep = setInterval(() => {
@@ -69,13 +70,7 @@ export function createMemoryStore(now: Clock): Store {
     },
     async lock(key, ttlMs) {
       mustBeOpen();
-      const held = locks.get(key);
-      if (held !== undefined && held.expiresAt > now()) return undefined;
-      const own = { expiresAt: now() + ttlMs };
-      locks.set(key, own);
-      return async () => {
-        if (locks.get(key) === own) locks.delete(key);
-      };
+      return lock(key, ttlMs);
     },
     async publish(channel) {
       channels.publish(channel);

@@ -23,6 +23,8 @@ export interface Renewal {
   /** What the caller found; when something else stands there by now, that is the answer. */
   readonly seen: Secret;
   readonly renew: Renew;
+  /** The third party has ended the grant. */
+  readonly ended: () => void;
 }
 
 /** `ended`: the person must connect again. `unavailable`: it cannot be renewed now. */
@@ -39,8 +41,7 @@ const pauseMs = 50;
 /** After a failure nobody asks again for this long. */
 const coolDownMs = 3_000;
 
-/** @param ended is told of a grant that its third party has ended */
-export function createRefresher(store: Store, vault: Vault, now: Clock, ended: (slot: SecretSlot) => void): Refresher {
+export function createRefresher(store: Store, vault: Vault, now: Clock): Refresher {
   const underway = new Map<string, Promise<Result<Secret, RefreshFault>>>();
   const failedAt = new LRUCache<string, number>({ max: 10_000 });
 
@@ -64,7 +65,7 @@ export function createRefresher(store: Store, vault: Vault, now: Clock, ended: (
       }
     }
   }
-  async function renewLocked({ slot, renew }: Renewal, stored: Secret): Promise<Result<Secret, RefreshFault>> {
+  async function renewLocked({ slot, renew, ended }: Renewal, stored: Secret): Promise<Result<Secret, RefreshFault>> {
     const renewed = await renew(stored);
     if (renewed.ok) {
       const next = (current: Secret): Secret | undefined => (isSame(current, stored) ? { ...current, ...renewed.value } : undefined);
@@ -74,7 +75,7 @@ export function createRefresher(store: Store, vault: Vault, now: Clock, ended: (
     }
     if (renewed.error === 'failed') return err('unavailable');
     const marked = await vault.change(slot, (current) => (isSame(current, stored) ? { ...current, isRejected: true } : undefined));
-    if (marked !== undefined) ended(slot);
+    if (marked !== undefined) ended();
     return err('ended');
   }
   async function run(key: string, renewal: Renewal): Promise<Result<Secret, RefreshFault>> {

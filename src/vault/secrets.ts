@@ -46,7 +46,8 @@ export interface Grant {
   readonly scopes: readonly string[];
   /** The resource that the tokens are for (RFC 8707). */
   readonly resource?: string;
-  /** When the access token is to be renewed, and when it ends, in milliseconds since the epoch; absent: nobody knows. */
+  /** When the access token was issued, when it is to be renewed, and when it ends, in milliseconds since the epoch; absent: nobody knows. */
+  readonly issuedAt: number;
   readonly renewAt?: number;
   readonly endsAt?: number;
 }
@@ -56,6 +57,16 @@ export interface OauthClient {
   readonly clientId: string;
   readonly clientSecret?: string;
   readonly method: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt' | 'none';
+}
+
+/** Whether there is something with which it can be renewed. */
+export function isRenewable({ grant, fields }: Pick<Secret, 'grant' | 'fields'>): boolean {
+  return grant !== undefined && fields['refresh_token'] !== undefined;
+}
+
+/** Whether all of these scopes were granted; what is no connected account has none. */
+export function hasScopes({ grant }: Secret, scopes: readonly string[]): boolean {
+  return scopes.every((scope) => grant?.scopes.includes(scope) === true);
 }
 
 /** A client that the identity does not know needs no consent; any other only serves what the person agreed to. */

@@ -14,7 +14,7 @@ const parts: readonly (readonly [path: string, sections: Readonly<Record<string,
   ['payments', { payments: '{ stripe: { secretKey: a, webhookSecret: b } }' }],
   ['outbound.ca', { outbound: '{ ca: elicitgate.yaml }' }],
   ['outbound.proxy', { outbound: '{ proxy: "http://p:1" }' }],
-  ['credentials.k.kind', { credentials: '{ k: { kind: oauth, discover: upstream, inject: { headers: { A: "{access_token}" } } } }' }],
+  ['credentials.k.kind', { credentials: '{ k: { kind: payment, provider: webhook, price: { amount: 1, currency: usd }, grants: { calls: 1 } } }' }],
   ['credentials.k.verify', { credentials: '{ k: { kind: apiKey, fields: [{ name: t }], verify: { tool: x }, inject: { headers: { A: "{t}" } } } }' }],
   ['credentials.k.inject.query', { credentials: '{ k: { kind: apiKey, fields: [{ name: t }], inject: { query: { a: "{t}" } } } }' }],
   ['credentials.k.inject.arguments', { credentials: '{ k: { kind: apiKey, fields: [{ name: t }], inject: { arguments: { a: "{t}" } } } }' }],
@@ -33,13 +33,6 @@ const parts: readonly (readonly [path: string, sections: Readonly<Record<string,
   ['upstreams.u.rules[0].prompts', { upstreams: '{ u: { url: "http://a", rules: [{ prompts: ["*"], requires: [k] }] } }' }],
   ['upstreams.u.rules[0].when', { upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], when: { arguments: { a: 1 } }, requires: [k] }] } }' }],
   ['upstreams.u.rules[0].unless', { upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], unless: { claims: { a: [b] } }, requires: [k] }] } }' }],
-  [
-    'upstreams.u.rules[0].requires[0].scopes',
-    {
-      credentials: '{ k: { kind: oauth, discover: upstream, inject: { headers: { A: "{access_token}" } } } }',
-      upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], requires: [{ credential: k, scopes: [s] }] }] } }',
-    },
-  ],
 ];
 
 test('A file that uses only what is built has nothing unbuilt', (context) => {

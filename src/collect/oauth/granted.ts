@@ -38,6 +38,7 @@ export function grantedFrom(tokens: openid.TokenEndpointResponse, asked: Asked, 
     },
     grant: {
       issuer: asked.issuer,
+      issuedAt: time,
       scopes,
       ...(asked.client === undefined ? {} : { client: asked.client }),
       ...(asked.resource === undefined ? {} : { resource: asked.resource }),

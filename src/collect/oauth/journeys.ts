@@ -14,6 +14,10 @@ export interface Journey {
   readonly subject: string;
   readonly sessionDigest: string;
   readonly ticketId: string;
+  /** The credential that she is about to give, which she may have picked among several. */
+  readonly credential: string;
+  /** Of our pages, as she chose it. */
+  readonly language: string;
   /** The third party to which she was sent. */
   readonly provider: string;
   readonly verifier: string;

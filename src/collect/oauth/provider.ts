@@ -15,7 +15,7 @@ import { fetchServerMetadata, unfit, type ProviderFault, type ServerMetadata } f
 export interface Account {
   readonly config: OauthCredential;
   /** With `discover: upstream`: the upstream that names the third party. */
-  readonly upstreamUrl?: URL;
+  readonly upstreamUrl: URL | undefined;
 }
 
 export interface Provider {
@@ -66,10 +66,16 @@ export function createProviders(fetch: Fetch, now: Clock): Providers {
   };
 }
 
-async function discovered({ issuer, revocationEndpoint }: OauthCredential, serverOf: (issuer: string) => Promise<Result<ServerMetadata, ProviderFault>>) {
+async function discovered({ issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint }: OauthCredential, serverOf: (issuer: string) => Promise<Result<ServerMetadata, ProviderFault>>) {
   if (issuer === undefined) return unfit('the file names neither its issuer nor its endpoints');
   const found = await serverOf(issuer);
-  return !found.ok || revocationEndpoint === undefined ? found : ok({ ...found.value, revocation_endpoint: revocationEndpoint.href });
+  if (!found.ok) return found;
+  return ok({
+    ...found.value,
+    authorization_endpoint: authorizationEndpoint?.href ?? found.value.authorization_endpoint,
+    token_endpoint: tokenEndpoint?.href ?? found.value.token_endpoint,
+    ...(revocationEndpoint === undefined ? {} : { revocation_endpoint: revocationEndpoint.href }),
+  });
 }
 
 /** Endpoints that stand in the file need no discovery. Its issuer is then only what its answers may call themselves. */

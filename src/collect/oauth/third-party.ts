@@ -31,9 +31,9 @@ export function clientInFile({ clientId, clientSecret, clientAuth }: OauthCreden
 }
 
 /** @throws Error when the key of the file cannot be read */
-export async function speakTo(provider: Provider, client: OauthClient, config: OauthCredential, keys: ClientKeys, fetch: Fetch): Promise<openid.Configuration> {
+export function speakTo(provider: Provider, client: OauthClient, config: OauthCredential, keys: ClientKeys, fetch: Fetch): openid.Configuration {
   const { metadata } = provider;
-  const configuration = new openid.Configuration(plain(metadata), client.clientId, {}, await proofOf(provider, client, config, keys));
+  const configuration = new openid.Configuration(plain(metadata), client.clientId, {}, proofOf(provider, client, config, keys));
   configuration.timeout = timeoutSeconds;
   const lenient = readingTokenAnswers(fetch, metadata.token_endpoint);
   configuration[openid.customFetch] = (url, init) => lenient(url, init);
@@ -46,7 +46,7 @@ function plain(metadata: ServerMetadata): openid.ServerMetadata {
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== undefined)) as unknown as openid.ServerMetadata;
 }
 
-async function proofOf(provider: Provider, client: OauthClient, config: OauthCredential, keys: ClientKeys): Promise<openid.ClientAuth> {
+function proofOf(provider: Provider, client: OauthClient, config: OauthCredential, keys: ClientKeys): openid.ClientAuth {
   const { clientId, clientSecret = '', method } = client;
   switch (method) {
     case 'none':
@@ -67,8 +67,8 @@ function inHeader(clientId: string, clientSecret: string): openid.ClientAuth {
   };
 }
 
-async function signing({ metadata, isNameless }: Provider, key: KeyObject, keyId: string | undefined): Promise<openid.ClientAuth> {
-  const privateKey = await toCryptoKey(key);
+function signing({ metadata, isNameless }: Provider, key: KeyObject, keyId: string | undefined): openid.ClientAuth {
+  const privateKey = key.toCryptoKey(algorithmOf(key), false, ['sign']);
   return openid.PrivateKeyJwt(keyId === undefined ? privateKey : { key: privateKey, kid: keyId }, {
     [openid.modifyAssertion](_header, payload) {
       if (isNameless) payload['aud'] = metadata.token_endpoint;
@@ -76,18 +76,13 @@ async function signing({ metadata, isNameless }: Provider, key: KeyObject, keyId
   });
 }
 
-/** PEM (PKCS #8) or JWK. */
-function readKey(path: string): KeyObject {
+/** PEM (PKCS #8) or JWK. @throws Error when it is neither, or cannot be read */
+export function readKey(path: string): KeyObject {
   const text = readFileSync(path, 'utf8');
   return text.trimStart().startsWith('{') ? createPrivateKey({ format: 'jwk', key: JSON.parse(text) as JsonWebKey }) : createPrivateKey(text);
 }
 
-async function toCryptoKey(key: KeyObject): Promise<CryptoKey> {
-  const der = key.export({ format: 'der', type: 'pkcs8' });
-  return crypto.subtle.importKey('pkcs8', der, algorithmOf(key), false, ['sign']);
-}
-
-function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): RsaHashedImportParams | EcKeyImportParams | { name: string } {
+function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject) {
   switch (asymmetricKeyType) {
     case 'rsa':
       return { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
