@@ -68,8 +68,9 @@ function inHeader(clientId: string, clientSecret: string): openid.ClientAuth {
 }
 
 function signing({ metadata, isNameless }: Provider, key: KeyObject, keyId: string | undefined): openid.ClientAuth {
-  const privateKey = key.toCryptoKey(algorithmOf(key), false, ['sign']);
-  return openid.PrivateKeyJwt(keyId === undefined ? privateKey : { key: privateKey, kid: keyId }, {
+  // The same object, which the two packages describe with different lists of usages.
+  const privateKey = key.toCryptoKey(algorithmOf(key), false, ['sign']) as unknown as openid.PrivateKey['key'];
+  return openid.PrivateKeyJwt({ key: privateKey, ...(keyId === undefined ? {} : { kid: keyId }) }, {
     [openid.modifyAssertion](_header, payload) {
       if (isNameless) payload['aud'] = metadata.token_endpoint;
     },
