@@ -8,6 +8,8 @@ import { createWebVisitor, type Opened, type WebVisitor } from './web-visitor.ts
 export interface AccountSetup extends GatewaySetup {
   /** Keys of the credential beside kind, title and inject, as they stand in the file's `{ … }`. */
   readonly account: string;
+  /** What goes into the Authorization header; the access token by default. */
+  readonly authorization?: string;
   /** The rules of the upstream, instead of one that asks for the account for `paid`. */
   readonly rules?: string;
 }
@@ -24,8 +26,8 @@ export interface RunningAccount extends RunningGateway {
 }
 
 export async function startAccount(t: Pick<TestContext, 'after'>, setup: AccountSetup): Promise<RunningAccount> {
-  const { account, rules = '[{ tools: [paid], requires: [box] }]', file = '', with: more, ...rest } = setup;
-  const credentials = `credentials: { box: { kind: oauth, title: Box, ${account}, inject: { headers: { Authorization: "Bearer {access_token}" } } } }`;
+  const { account, authorization = 'Bearer {access_token}', rules = '[{ tools: [paid], requires: [box] }]', file = '', with: more, ...rest } = setup;
+  const credentials = `credentials: { box: { kind: oauth, title: Box, ${account}, inject: { headers: { Authorization: "${authorization}" } } } }`;
   const upstreams = /^upstreams:/m.test(file) ? '' : `upstreams: { main: { url: "\${UPSTREAM}", rules: ${rules}${more === undefined ? '' : `, ${more}`} } }`;
   const gateway = await startGateway(t, { ...rest, file: [credentials, upstreams, file].join('\n') });
   const client = await connect(gateway.url, { capabilities: urlMode });
