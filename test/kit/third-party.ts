@@ -143,7 +143,7 @@ function configurationOf(secret: string, withheld: ReadonlySet<string>, grants: 
     ...more,
     features: {
       devInteractions: { enabled: true },
-      revocation: { enabled: true },
+      revocation: { enabled: true, allowedPolicy: (_context, client, token) => Promise.resolve(token.clientId === client.clientId) },
       registration: { enabled: true },
       ...(fetchDocument === undefined ? {} : { clientIdMetadataDocument: { enabled: true, ack: 'draft-01' } }),
       resourceIndicators: {
