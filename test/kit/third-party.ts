@@ -145,7 +145,7 @@ function configurationOf(secret: string, withheld: ReadonlySet<string>, grants: 
       devInteractions: { enabled: true },
       revocation: { enabled: true, allowedPolicy: (_context, client, token) => Promise.resolve(token.clientId === client.clientId) },
       registration: { enabled: true },
-      ...(fetchDocument === undefined ? {} : { clientIdMetadataDocument: { enabled: true, ack: 'draft-01' } }),
+      ...(fetchDocument === undefined ? {} : { clientIdMetadataDocument: { enabled: true, ack: 'draft-02' } }),
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_context, audience) => ({ audience, scope: 'read write admin', accessTokenTTL: accessTokenSeconds, accessTokenFormat: 'opaque' as const }),
@@ -153,13 +153,14 @@ function configurationOf(secret: string, withheld: ReadonlySet<string>, grants: 
       },
       ...more.features,
     },
-  } as Configuration;
+  };
 }
 
 /** Whoever logs in consents to everything that is asked for and not withheld. */
 async function grantAll({ client, session, params, provider }: KoaContextWithOIDC['oidc'], withheld: ReadonlySet<string>) {
   const grant = new provider.Grant({ clientId: client?.clientId ?? '', accountId: session?.accountId ?? '' });
-  const asked = String(params?.['scope'] ?? '').split(' ').filter((scope) => scope !== '' && !withheld.has(scope)).join(' ');
+  const scope = params?.['scope'];
+  const asked = (typeof scope === 'string' ? scope : '').split(' ').filter((scope) => scope !== '' && !withheld.has(scope)).join(' ');
   const rejected = [...withheld].join(' ');
   grant.addOIDCScope(asked);
   if (rejected !== '') grant.rejectOIDCScope(rejected);
