@@ -1,5 +1,5 @@
 /**
- * What is compared: the upstream directly, and five proxies in front of it, each in its own process.
+ * What is compared: the upstream directly, and six proxies in front of it, each in its own process.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -7,6 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../src/operate/child-server.ts';
 import { openConnectPage } from '../test/kit/connect-page.ts';
+import { startIssuer, type Issuer } from './issuer.ts';
 import { callTool, openSession, type Headers } from './mcp.ts';
 import { beside, startListener, temporaryFolder, type Process } from './processes.ts';
 
@@ -28,6 +29,7 @@ export const names = {
   fastifyPipe: 'Fastify + dispatch',
   passing: 'Elicitgate, passing',
   injecting: 'Elicitgate, injecting',
+  injectingJwt: 'Elicitgate, inj., JWT',
 } as const;
 
 /**
@@ -38,6 +40,7 @@ export async function startContenders(upstreamPort: number): Promise<readonly Co
   const contenders = [await contender(names.direct, upstreamPort, undefined, async () => {})];
   if (hasNginx()) contenders.push(await startNginx(upstreamPort));
   contenders.push(await startElicitgate(names.injecting, upstreamPort));
+  contenders.push(await startElicitgate(names.injectingJwt, upstreamPort, await startIssuer()));
   contenders.push(await startScript(names.nodePipe, 'node-pipe.ts', upstreamPort));
   contenders.push(await startElicitgate(names.passing, upstreamPort));
   contenders.push(await startScript(names.fastifyPipe, 'fastify-pipe.ts', upstreamPort));
@@ -48,19 +51,20 @@ export async function startContenders(upstreamPort: number): Promise<readonly Co
 export async function serveElicitgate(
   upstreamPort: number,
   nodeOptions: readonly string[] = [],
+  issuer?: Issuer,
 ): Promise<{ readonly process: Process; readonly port: number }> {
   const port = await freePort();
   const file = join(temporaryFolder(), 'elicitgate.yaml');
-  await writeFile(file, configuration(port, upstreamPort));
+  await writeFile(file, configuration(port, upstreamPort, issuer));
   const args = [...nodeOptions, beside('../src/main.ts'), 'serve', '-c', file];
   return { process: await startListener(process.execPath, args, port, nodeOptions.length > 0), port };
 }
 
-function configuration(port: number, upstreamPort: number): string {
+function configuration(port: number, upstreamPort: number, issuer: Issuer | undefined): string {
   return `
 version: 1
 server: { listen: "127.0.0.1:${port}", admin: false }
-identity: { local: { user: bench } }
+identity: ${issuer === undefined ? '{ local: { user: bench } }' : tokens(issuer)}
 vault: { store: "sqlite:./elicitgate.db", keys: [${randomBytes(32).toString('base64')}] }
 credentials:
   key:
@@ -77,9 +81,22 @@ log: { level: warn }
 `;
 }
 
-async function startElicitgate(name: string, upstreamPort: number): Promise<Contender> {
-  const { process, port } = await serveElicitgate(upstreamPort);
-  const started = await contender(name, port, process.pid, process.close, name === names.injecting ? 'paid' : 'free');
+/** Callers by access token; browsers by what a proxy in front would say, so that the bench needs no login. */
+function tokens({ issuer, jwksUri }: Issuer): string {
+  const browsers = `{ user: X-User, issuer: "${issuer}", secretHeader: X-Proxy-Secret, secret: ${visitor['X-Proxy-Secret']} }`;
+  return `{ oauth: { issuer: "${issuer}", jwksUri: "${jwksUri}", requiredScopes: [mcp] }, pages: { proxyHeaders: ${browsers} } }`;
+}
+
+const visitor = { 'X-User': 'bench', 'X-Proxy-Secret': 'bench-proxy-secret' } as const;
+
+async function startElicitgate(name: string, upstreamPort: number, issuer?: Issuer): Promise<Contender> {
+  const { process, port } = await serveElicitgate(upstreamPort, [], issuer);
+  const always = issuer === undefined ? {} : { authorization: `Bearer ${await issuer.token(`http://127.0.0.1:${port}/mcp`)}` };
+  const close = async () => {
+    await process.close();
+    issuer?.close();
+  };
+  const started = await contender(name, port, process.pid, close, name === names.passing ? 'free' : 'paid', always);
   if (started.tool === 'paid') await giveKey(started);
   return started;
 }
@@ -89,7 +106,7 @@ async function giveKey({ url, session }: Contender): Promise<void> {
   const asked = await callTool(url, session, 'paid');
   const link = asked.error?.data?.elicitations?.[0]?.url;
   if (link === undefined) throw new Error(`no elicitation: ${JSON.stringify(asked)}`);
-  const page = await openConnectPage(link);
+  const page = await openConnectPage(link, visitor);
   const given = await page.submit('give', { token: 'bench-key-0123456789' });
   const shown = await callTool(url, session, 'show');
   const value = shown.result?.content?.[0]?.text;
@@ -149,7 +166,8 @@ async function contender(
   pid: number | undefined,
   close: () => Promise<void>,
   tool: Contender['tool'] = 'free',
+  always: Headers = {},
 ): Promise<Contender> {
   const url = `http://127.0.0.1:${port}/mcp`;
-  return { name, port, url, pid, tool, session: await openSession(url), close };
+  return { name, port, url, pid, tool, session: await openSession(url, always), close };
 }

@@ -13,10 +13,11 @@ interface Message {
 
 /**
  * Opens a session as a client that declares URL elicitation.
+ * @param always headers of every request, such as an access token
  * @returns the headers of every later request of this session
  */
-export async function openSession(url: string): Promise<Headers> {
-  const { headers } = await post(url, {}, {
+export async function openSession(url: string, always: Headers = {}): Promise<Headers> {
+  const { headers } = await post(url, always, {
     id: 1,
     method: 'initialize',
     params: {
@@ -26,7 +27,7 @@ export async function openSession(url: string): Promise<Headers> {
     },
   });
   const session = headers.get('mcp-session-id');
-  return { 'mcp-protocol-version': '2025-11-25', ...(session === null ? {} : { 'mcp-session-id': session }) };
+  return { ...always, 'mcp-protocol-version': '2025-11-25', ...(session === null ? {} : { 'mcp-session-id': session }) };
 }
 
 /** Calls a tool that takes no arguments. */

@@ -4,19 +4,23 @@
  */
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
+import { randomBytes } from 'node:crypto';
 import rateLimit from '@fastify/rate-limit';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { DestinationStream } from 'pino';
 import { accountOrigins, openAccounts, unusableKey, type AccountsStation } from './collect/oauth/open-accounts.ts';
+import { createVerify, verifyOrigins, type Verify } from './collect/verify.ts';
 import type { Config, HttpUpstream } from './config/config.ts';
 import { createAsk } from './elicitation/ask.ts';
 import { createInteractions, type Interactions, type Ticket } from './elicitation/interactions.ts';
 import { createNotices, type Notices } from './elicitation/notices.ts';
 import { err, ok, UnavailableError, type Result } from './errors.ts';
+import { createBindings } from './gateway/bindings.ts';
 import { endpointsOf, withoutSlash } from './gateway/endpoint.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createHeartbeat } from './gateway/heartbeat.ts';
 import { createRenewals } from './gateway/renewals.ts';
+import { createInFlight } from './gateway/in-flight.ts';
 import { protectUpstream, type ProtectedUpstream } from './gateway/protected-upstream.ts';
 import { registerResourceMetadata } from './gateway/resource-metadata.ts';
 import { registerGateway } from './gateway/routes.ts';
@@ -35,12 +39,13 @@ import { createCount } from './operate/limits.ts';
 import { createLog, describeError, type Log } from './operate/log.ts';
 import { createFrame } from './pages/frame.ts';
 import { questionsOf } from './pages/questions.ts';
-import { registerPages, stylePath } from './pages/routes.ts';
+import { answerBadAddress, registerPages, stylePath } from './pages/routes.ts';
 import { styleSheet } from './pages/style-sheet.ts';
 import type { PageLinks, Pages } from './pages/visit.ts';
 import { createMemoryStore } from './stores/memory.ts';
 import { openSqliteStore } from './stores/sqlite.ts';
 import type { Clock, Store } from './stores/store.ts';
+import { readCertificates } from './upstreams/certificates.ts';
 import { createOutbound } from './upstreams/outbound.ts';
 import { createStreamableHttpUpstream } from './upstreams/streamable-http.ts';
 import { checkCanary } from './vault/canary.ts';
@@ -50,6 +55,9 @@ import { createVault, type Vault } from './vault/secrets.ts';
 
 /** Questions, links, notices, locks, and logins and connections under way: whoever loses one to a power failure begins again. Secrets and ended sessions are never among them. */
 const losableKinds = ['interaction/', 'ticket/', 'notice/', 'login/', 'transaction/', 'lock/'];
+
+/** A person waits for it in front of the page. */
+const verifyWithinMs = 15_000;
 
 /** What the process lends: nothing below this reads the environment, the clock or a stream by itself. */
 export interface Edge {
@@ -118,16 +126,18 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
   const audit = openAudit(config.audit, edge.stdout, now, (error) => {
     log.error({ reason: describeError(error) }, 'an audit line could not be written');
   });
-  const server = createServer(config);
+  const server = createServer(config, (request, reply) => { answerBadAddress(pages, request, reply); });
   const drain = createDrain(server);
   await server.register(rateLimit, { global: false });
-  const upstreams = new Map(httpUpstreams(config).map((upstream) => [upstream.name, protectUpstream(config, upstream, createStreamableHttpUpstream(upstream.url, upstream.timeout))]));
-  const outbound = createOutbound({ namedOrigins: new Set([...identityOrigins(config), ...accountOrigins(config)]), allow: config.outbound.allow });
+  const upstreams = new Map(httpUpstreams(config).map((upstream) => [upstream.name, protectUpstream(config, upstream, createStreamableHttpUpstream(upstream.url, upstream.timeout, readCertificates(`upstreams.${upstream.name}.tls`, upstream.tls ?? {})))]));
+  const namedOrigins = new Set([...identityOrigins(config), ...accountOrigins(config), ...verifyOrigins(config)]);
+  const outbound = createOutbound({ namedOrigins, allow: config.outbound.allow, proxy: config.outbound.proxy, certificates: readCertificates('outbound.ca', config.outbound.ca === undefined ? {} : { ca: config.outbound.ca }, true) });
   const identity = createIdentity({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, redirectUri: `${config.server.publicUrl.origin}${pagesBase(config)}/auth/callback` });
   const station = await openAccounts({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, base: config.server.publicUrl.origin + pagesBase(config) });
   const gateway = createGateway(foundation, server, audit, identity, station);
   const css = styleSheet(config.pages.accent);
-  const pages = createPages(foundation, server, audit, identity, station, upstreams, css);
+  const verify = createVerify({ fetch: outbound.fetch, log, now, limitMs: verifyWithinMs });
+  const pages = createPages(foundation, server, audit, identity, station, upstreams, css, verify);
   const endpoints = endpointsOf(config.server.publicUrl, [...upstreams.values()], config.identity.oauth?.audience);
   await server.register((child) => {
     registerGateway(child, gateway, endpoints, config.server.maxBody);
@@ -141,6 +151,7 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
       prefixes: pagePrefixes(config),
       css,
       oauth: station,
+      taken: new Set(endpoints.map(({ path }) => (path === '' ? '/' : path))),
       isSecure: config.server.publicUrl.protocol === 'https:',
       ...(identity.browserLogin === undefined ? {} : { login: { browserLogin: identity.browserLogin, cookies: cookieRules(config.server.publicUrl), base: pagesBase(config), href: loginUrl(config) } }),
     });
@@ -202,10 +213,12 @@ async function checkKeys(store: Store, ring: KeyRing, config: Config): Promise<s
   }
 }
 
-function createServer(config: Config): FastifyInstance {
+function createServer(config: Config, onBadAddress: (request: FastifyRequest, reply: FastifyReply) => void): FastifyInstance {
   const { trustedProxies } = config.server;
   const server = fastify({
     logger: false,
+    // Fastify's own answer would repeat the address.
+    frameworkErrors: (_error, request, reply) => { onBadAddress(request, reply); },
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     forceCloseConnections: 'idle',
     // A ticket of any length is one that does not exist.
@@ -229,6 +242,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     identify: identity.caller,
     countCall: countCall === undefined ? undefined : (request, principal) => countCall(request, personKey(principal)),
     sessions: createSessions(store, ring, config.vault.namespace, now),
+    bindings: createBindings(store, ring, config.vault.namespace, now),
     vault,
     scrubbers: createScrubbers(),
     ask: createAsk(interactions, (ticketId) => connectUrl(config, ticketId)),
@@ -237,6 +251,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     streams: createServerStreams(),
     unheard: createUnheardCalls(),
     heartbeat: createHeartbeat(),
+    inFlight: createInFlight(() => randomBytes(8).toString('hex')),
     audit,
     log,
     now,
@@ -245,7 +260,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
   };
 }
 
-function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, { accounts }: AccountsStation, upstreams: ReadonlyMap<string, ProtectedUpstream>, css: string): Pages {
+function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, { accounts }: AccountsStation, upstreams: ReadonlyMap<string, ProtectedUpstream>, css: string, verify: Verify): Pages {
   const { config, ring, vault, interactions, notices, log, now } = foundation;
   const { perUser, perAddress } = config.limits;
   const countPage = createCount(server, perAddress.pages);
@@ -258,6 +273,11 @@ function createPages(foundation: Foundation, server: FastifyInstance, audit: Pag
     interactions,
     notices,
     vault,
+    verify({ upstream, credential }, fields) {
+      const at = upstreams.get(upstream.name);
+      if (at === undefined) throw new Error(`${upstream.name} is no upstream`);
+      return verify(credential, at, fields);
+    },
     ring,
     namespace: config.vault.namespace,
     audit,

@@ -96,7 +96,11 @@ async function serve(options: FileOptions): Promise<number> {
     await app.value.listen();
   } catch (error) {
     await app.value.close();
-    return complain([cannotListen(error)], failedWhileRunning);
+    return complain([cannotListen(error, (port) => keyOfPort(config, port))], failedWhileRunning);
+  }
+  if (process.stderr.isTTY) {
+    const { greeting } = await import('./operate/greeting.ts');
+    process.stderr.write(greeting(config));
   }
   await stopped;
   await app.value.close();
@@ -159,7 +163,7 @@ async function demo({ proxyOnly, port: wanted, data }: DemoCommandOptions): Prom
     await running.close();
     return done;
   } catch (error) {
-    return stop.signal.aborted ? done : complain([cannotListen(error)], failedWhileRunning);
+    return stop.signal.aborted ? done : complain([cannotListen(error, () => 'with --port')], failedWhileRunning);
   }
 }
 
@@ -180,11 +184,17 @@ function stopSignal(): Promise<void> {
   });
 }
 
-function cannotListen(error: unknown): string {
+/** Where the file says which port this is. */
+function keyOfPort({ server: { admin, listen } }: Config, port: number | undefined): string {
+  return `in ${admin !== false && admin.port === port && listen.port !== port ? 'server.admin' : 'server.listen'}`;
+}
+
+/** @param choose says where another port is chosen */
+function cannotListen(error: unknown, choose: (port: number | undefined) => string): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const { port: taken } = (error ?? {}) as { readonly port?: number };
-  if (code === 'EADDRINUSE') return `Port ${taken ?? ''} is in use by another program; choose another (server.listen or server.admin in the file, --port for the demo).`;
-  if (code === 'EACCES') return `Port ${taken ?? ''} may not be used without more rights; choose one above 1023.`;
+  if (code === 'EADDRINUSE') return `Port ${taken ?? ''} is in use by another program; choose another ${choose(taken)}.`;
+  if (code === 'EACCES') return `Port ${taken ?? ''} may not be used without more rights; choose one above 1023 ${choose(taken)}.`;
   return error instanceof Error ? error.message : String(error);
 }
 

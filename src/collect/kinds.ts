@@ -10,6 +10,11 @@ export function isCollected(credential: Credential | undefined): credential is C
   return credential?.kind === 'apiKey' || credential?.kind === 'oauth';
 }
 
+/** How what a person gives is tried before it is stored; an account has been tried by connecting it. */
+export function verifyOf(credential: CollectedCredential): ApiKeyCredential['verify'] {
+  return credential.kind === 'apiKey' ? credential.verify : undefined;
+}
+
 /** Fields of a connected account that must not be seen. */
 const accountSecrets: readonly string[] = ['access_token', 'refresh_token', 'id_token'];
 

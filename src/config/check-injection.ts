@@ -49,6 +49,25 @@ function checkTargets(path: Path, inject: Inject, credential: Credential, report
   for (const target of ['headers', 'query', 'arguments', 'meta', 'env'] as const) {
     checkFields([...path, target], inject[target], credential, report);
   }
+  checkArguments([...path, 'arguments'], Object.keys(inject.arguments), report);
+  for (const key of Object.keys(inject.meta)) {
+    if (isReservedMeta(key)) report([...path, 'meta', key], `${key}, a key of MCP itself`, 'a key of the upstream’s own');
+  }
+}
+
+/** Dotted paths of arguments, none of which lies within another. */
+function checkArguments(path: Path, dotted: readonly string[], report: Report): void {
+  for (const one of dotted) {
+    const isPath = one.split('.').every((key) => key !== '' && key !== '__proto__');
+    if (!isPath) report([...path, one], `${one}, no path of an argument`, 'keys joined by dots, such as auth.token');
+    const around = dotted.find((other) => one.startsWith(`${other}.`));
+    if (around !== undefined) report([...path, one], `${one}, which lies within ${around}`, 'one of them');
+  }
+}
+
+/** What the protocol and the proxy read in `_meta` (MCP 2026-07-28, basic, "_meta"). */
+function isReservedMeta(key: string): boolean {
+  return key === 'progressToken' || key === '__proto__' || /^(?:[^/]*\.)?(?:modelcontextprotocol|mcp)(?:\.[^/]*)?\//.test(key);
 }
 
 function checkHeaders(path: Path, headers: Readonly<Record<string, unknown>>, isReserved: (name: string) => boolean, report: Report): void {

@@ -3,6 +3,7 @@
  * and processes that do not share people's secrets.
  */
 import { own, suggestion } from './check-injection.ts';
+import { isSamePlace, targetsOf, type Target } from './injection-targets.ts';
 import { upstreamPath } from './defaults.ts';
 import { mayOverlap } from './globs.ts';
 import { canonicalHeader, isRelayHeader } from './headers.ts';
@@ -25,10 +26,10 @@ export function checkUpstreams(meaning: Meaning, report: Report): void {
     const path = ['upstreams', name];
     if (name === 'shared') report(path, 'shared, which means "for all upstreams"', 'another name');
     upstream.rules.forEach((rule, index) => checkRule([...path, 'rules', index], rule, meaning, credentials, report));
+    checkClashes(path, upstream, credentials, report);
     if (upstream.transport === 'stdio') checkPeople([...path, 'runAs'], upstream, meaning, report);
     else {
       checkForwarded(path, upstream.forwardHeaders, injected, report);
-      checkClashes(path, upstream, credentials, report);
       const { tls } = upstream;
       if (tls !== undefined && (tls.cert === undefined) !== (tls.key === undefined)) {
         report([...path, 'tls', tls.cert === undefined ? 'cert' : 'key'], 'missing', 'cert and key together');
@@ -95,7 +96,7 @@ interface Use {
   readonly name: string;
   /** Any one of these is enough, the credential itself among them. */
   readonly instead: readonly string[];
-  readonly headers: readonly string[];
+  readonly targets: readonly Target[];
 }
 
 function usesOf(path: Path, upstream: Upstream, credentials: Credentials): readonly Use[] {
@@ -107,25 +108,23 @@ function usesOf(path: Path, upstream: Upstream, credentials: Credentials): reado
         rule,
         name,
         instead: choice.map((one) => one.name),
-        headers: Object.keys((own(upstream.inject, name) ?? own(credentials, name)?.inject)?.headers ?? {}),
+        targets: targetsOf(own(upstream.inject, name) ?? own(credentials, name)?.inject),
       }));
     }),
   );
 }
 
-/** Two credentials that can go along in one request cannot both be put into one header. */
+/** Two credentials that can go along in one request cannot both be put into one place. */
 function checkClashes(path: Path, upstream: Upstream, credentials: Credentials, report: Report): void {
-  const owners = new Map<string, Use[]>();
+  const earlier: Use[] = [];
   for (const use of usesOf(path, upstream, credentials)) {
-    for (const header of use.headers) {
-      const others = owners.get(canonicalHeader(header)) ?? [];
-      owners.set(canonicalHeader(header), others);
-      const owner = others.find((one) => one.name !== use.name && (upstream.attach === 'always' || canMeet(one, use)));
+    for (const target of use.targets) {
+      const owner = earlier.find((one) => one.name !== use.name && one.targets.some((other) => isSamePlace(other, target)) && (upstream.attach === 'always' || upstream.catalogue !== undefined || canMeet(one, use)));
       if (owner !== undefined) {
-        report(use.at, `${use.name} and ${owner.name} both inject the header ${header}`, 'a header for each, for instance through inject of this upstream');
+        report(use.at, `${use.name} and ${owner.name} both inject ${target.what}`, `a ${target.kind} for each, for instance through inject of this upstream`);
       }
-      others.push(use);
     }
+    earlier.push(use);
   }
 }
 

@@ -2,6 +2,7 @@
  * The loaded configuration: the file's own key names, every default filled in, durations in
  * milliseconds, sizes in bytes, everything compiled. Nothing here changes after loading.
  */
+import type { Catalogue } from './catalogue.ts';
 import type { ParsedFile } from './schema.ts';
 import type { Text } from './text.ts';
 
@@ -36,6 +37,7 @@ export type PaymentCredential = Frozen<With<Extract<ParsedCredential, { kind: 'p
 export type Credential = ApiKeyCredential | OauthCredential | PaymentCredential;
 
 interface UpstreamAdded {
+  catalogue?: Catalogue;
   /** Its key in the file. */
   name: string;
   title: Text;

@@ -5,6 +5,7 @@
  */
 import { statSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
+import { readCatalogue } from './catalogue.ts';
 import { formatPath, type Path, type Problem } from './problem.ts';
 import { mapScalars, type ScalarTree, type Tree } from './tree.ts';
 
@@ -63,6 +64,7 @@ function whatIsWrong(rule: Named, absolute: string): string | undefined {
   switch (rule.must) {
     case 'be a file':
       if (!kindOf(absolute)?.isFile()) return 'a file that exists; relative paths count from this file’s folder';
+      if (rule.where === 'upstreams.*.catalogue') return catalogueProblem(absolute);
       if (rule.where === 'pages.logo' && logoType(absolute) === undefined) return 'an image: .svg, .png or .jpg';
       return undefined;
     case 'be a folder':
@@ -72,6 +74,11 @@ function whatIsWrong(rule: Named, absolute: string): string | undefined {
     case 'be writable later':
       return undefined;
   }
+}
+
+function catalogueProblem(absolute: string): string | undefined {
+  const catalogue = readCatalogue(absolute);
+  return catalogue.ok ? undefined : catalogue.error;
 }
 
 function kindOf(path: string) {

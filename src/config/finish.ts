@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { readCatalogue } from './catalogue.ts';
 import type { Config, Credential, Upstream } from './config.ts';
 import { publicUrlOf, upstreamPath } from './defaults.ts';
 import { logoType } from './files.ts';
@@ -22,14 +23,24 @@ export function finish(file: ParsedFile, folder: string): Config {
     server: { ...server, publicUrl: publicUrlOf(server) },
     vault: vault.store.kind === 'sqlite' ? { ...vault, store: { kind: 'sqlite', path: resolve(folder, vault.store.path) } } : vault,
     credentials: mapRecord(file.credentials, finishCredential),
-    upstreams: mapRecord(file.upstreams, (name, upstream): Upstream => ({
+    upstreams: mapRecord(file.upstreams, (name, { catalogue, ...upstream }): Upstream => ({
       ...upstream,
+      ...catalogueOf(catalogue),
       name,
       title: upstream.title ?? { '': name },
       path: upstreamPath(name, upstream),
     })),
     pages: logo === undefined || mediaType === undefined ? otherPages : { ...otherPages, logo: { path: logo, mediaType } },
   };
+}
+
+/** An upstream that refuses even `initialize` without a credential needs one on every request. */
+function catalogueOf(path: string | undefined) {
+  if (path === undefined) return undefined;
+  const catalogue = readCatalogue(path);
+  // The file was read without a fault a moment ago.
+  if (!catalogue.ok) throw new Error(`the catalogue ${path} is not ${catalogue.error}`);
+  return { attach: 'always' as const, catalogue: catalogue.value };
 }
 
 /** Records without a prototype, so that a looked-up name is only ever one that the file gave. */

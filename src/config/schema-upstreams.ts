@@ -65,7 +65,7 @@ const any = {
     .describe('When credentials go along: where a rule asks, or on every request once the person has one.'),
   catalogue: path()
     .exactOptional()
-    .describe('A file that answers initialize, discover and lists while the person has no credential.'),
+    .describe('A JSON file that answers initialize, discover and lists while the person has no credential; with it, attach is always.'),
   timeout: waiting().prefault('10m').describe('How long one call may take.'),
   rules: z.array(rule).prefault([]).describe('Which calls need what; every rule that matches adds its requirements.'),
   inject: z.record(key(), inject).prefault({}).describe('By credential: where it is put here, instead of the credential’s own; keys as in credentials.NAME.inject.'),

@@ -78,6 +78,8 @@ const vaultKey = () =>
   read((value) => {
     const isBase64 = /^[A-Za-z0-9+/_-]{43}=?$/.test(value);
     const bytes = Buffer.from(value, 'base64');
+    // A path where the key itself belongs. What is there is not repeated: it may be half a key.
+    if (/^(?:\.{0,2}|~)\/[^\n]*[^A-Za-z0-9+/=]/.test(value)) return err('${file:PATH} around the path of a file that holds the key');
     return isBase64 && bytes.length === 32 ? ok(bytes) : err('32 random bytes in base64: `elicitgate keygen` prints such a key');
   }).meta({ writeOnly: true });
 

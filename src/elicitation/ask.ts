@@ -22,32 +22,35 @@ export interface MissingCredential {
 export interface Asking {
   readonly principal: Principal;
   readonly upstream: { readonly name: string; readonly title: Text };
-  readonly tool?: string;
+  /** What was called, read or used, by its name. */
+  readonly target?: { readonly kind: keyof typeof purposes; readonly name: string };
   readonly clientName?: string;
   readonly sessionId?: string;
 }
+
+const purposes = { tool: 'run', resource: 'read', prompt: 'use' } as const;
 
 export type Ask = (asking: Asking, missing: MissingCredential) => Promise<Question>;
 
 /** @param connectUrl the page of a ticket */
 export function createAsk(interactions: Interactions, connectUrl: (ticketId: string) => string): Ask {
   return async (asking, missing) => {
-    const { principal, upstream, tool, clientName, sessionId } = asking;
+    const { principal, upstream, target, clientName, sessionId } = asking;
     const { ticketId, elicitationId } = await interactions.begin({
       subject: { issuer: principal.issuer, subject: principal.subject, place: missing.place, credential: missing.name },
       upstream: upstream.name,
-      ...(tool === undefined ? {} : { tool }),
+      ...(target === undefined ? {} : { tool: target.name }),
       ...(clientName === undefined ? {} : { clientName }),
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(missing.scopes === undefined ? {} : { scopes: missing.scopes }),
       ...(principal.clientId === undefined ? {} : { clientId: principal.clientId }),
     });
-    return { elicitationId, url: connectUrl(ticketId), message: wording(upstream.title, missing, tool) };
+    return { elicitationId, url: connectUrl(ticketId), message: wording(upstream.title, missing, target) };
   };
 }
 
-function wording(server: Text, { titles, scopes = [], isAccount = false }: MissingCredential, tool: string | undefined): string {
-  const purpose = tool === undefined ? '' : ` to run “${tool}”`;
+function wording(server: Text, { titles, scopes = [], isAccount = false }: MissingCredential, target: Asking['target']): string {
+  const purpose = target === undefined ? '' : ` to ${purposes[target.kind]} “${target.name}”`;
   const either = titles.map((title) => textIn(title, 'en')).join(' or ');
   const allowed = scopes.length === 0 ? '' : ` with permission for ${scopes.join(', ')}`;
   const [what, doing] = isAccount ? ['account', 'connect'] : ['credential', 'give'];

@@ -28,6 +28,7 @@ export interface Ticket {
   readonly elicitationId: string;
   /** The upstream whose tool was called. */
   readonly upstream: string;
+  /** The tool, resource or prompt. */
   readonly tool?: string;
   readonly clientId?: string;
   /** What the client calls itself. */

@@ -1,14 +1,16 @@
-/** The first steps: was this server meant, who calls, may she call again already, and is the message one that can be understood. */
+/** The first steps: was this server meant, who calls, and only then: what, may she call again already, and is the message one that can be understood. */
 import { eraOfHeader, eraOfMessage } from '../protocol/era.ts';
 import { parseMessage, type RpcMessage } from '../protocol/json-rpc.ts';
 import { refuseBare } from './answer.ts';
 import type { Call, Step, StepResult } from './call.ts';
 import type { Gateway } from './gateway.ts';
+import { readBody } from './read-body.ts';
 import { forwardedHeaders } from './request-headers.ts';
 import { challengeHeader } from './resource-metadata.ts';
+import { protectable, targetsOf } from './target.ts';
 
-/** A name longer than this is no tool's. */
-const longestToolName = 1_024;
+/** A name longer than this is no tool's and no prompt's; what is longer than a URI can be is no resource's. */
+const longest = { tool: 1_024, prompt: 1_024, resource: 8_192 };
 
 export function isAddressed(gateway: Gateway): Step {
   return (call) => {
@@ -71,6 +73,18 @@ export function checkMedia(call: Call): StepResult {
   return acceptsAnswer(headers.accept) ? undefined : call.refuse('not-acceptable');
 }
 
+/** @param maxBytes of one message */
+export function takeBody(maxBytes: number): Step {
+  return (call) => new Promise<StepResult>((resolve) => {
+    readBody(call.raw, maxBytes, (body) => {
+      if (body.ok) call.body = body.value;
+      // What is still on its way is thrown away: a client whose connection is cut while it sends never reads why.
+      else call.raw.resume();
+      resolve(body.ok ? undefined : call.refuse(body.error === 'too-large' ? 'too-large' : 'not-json'));
+    });
+  });
+}
+
 export function parse(call: Call): StepResult {
   const message = parseMessage(call.body);
   if (!message.ok) return call.refuse(message.error);
@@ -78,18 +92,18 @@ export function parse(call: Call): StepResult {
   return canBeJudged(message.value) ? undefined : call.refuse('invalid-request');
 }
 
-/** A call whose tool cannot be read, or that wants no answer (some servers run it all the same), could pass every rule. */
+/** A call whose tool cannot be read, or that wants no answer (some servers run it all the same), could pass every rule; so with resources and prompts. */
 function canBeJudged(message: RpcMessage): boolean {
   if (message.kind === 'response') return true;
-  const { method, params } = message;
-  if (method !== 'tools/call') return !isLookalike(method, 'tools/call');
-  const { name } = params;
-  return message.kind === 'request' && typeof name === 'string' && name.length <= longestToolName && !hasHidden(name);
+  const { method } = message;
+  if (!protectable.has(method)) return !isLookalike(method);
+  const targets = targetsOf(message);
+  return targets.length > 0 && targets.every(({ kind, name }) => name.length <= longest[kind] && !hasHidden(name));
 }
 
-/** What lenient servers may take for the method. */
-function isLookalike(method: string, meant: string): boolean {
-  return hasHidden(method) || method.normalize('NFKC').toLowerCase() === meant;
+/** What lenient servers may take for a method that can be protected. */
+function isLookalike(method: string): boolean {
+  return hasHidden(method) || protectable.has(method.normalize('NFKC').toLowerCase());
 }
 
 /** Control, format and lone surrogate characters, and space around: some servers drop them, and then it is another name. */
@@ -106,7 +120,7 @@ export function classify(call: Call): StepResult {
 function isMirrored({ message, raw: { headers } }: Call): boolean {
   const { 'mcp-method': method, 'mcp-name': name } = headers;
   if (message.kind === 'response') return method === undefined && name === undefined;
-  const named = message.params['name'] ?? message.params['uri'];
+  const named = targetsOf(message)[0]?.name ?? message.params['name'] ?? message.params['uri'];
   return (method === undefined || method === message.method) && (name === undefined || decodeSentinel(String(name)) === named);
 }
 

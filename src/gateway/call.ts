@@ -11,10 +11,10 @@ import { refuseBare, refuseRequest } from './answer.ts';
 import type { Reason } from '../errors.ts';
 import type { Decision, HeldCredential } from './decide.ts';
 import type { Endpoint } from './endpoint.ts';
-import { toolOf } from './match.ts';
 import type { ProtectedUpstream, Requirement } from './protected-upstream.ts';
 import type { PersonScrubber } from './scrubbers.ts';
 import type { Session } from './sessions.ts';
+import { targetsOf, toolOf, type Target } from './target.ts';
 
 export class Call {
   readonly request: FastifyRequest;
@@ -22,7 +22,8 @@ export class Call {
   readonly reply: ServerResponse;
   readonly endpoint: Endpoint;
   readonly upstream: ProtectedUpstream;
-  readonly body: Buffer;
+  /** Nothing before `takeBody`, and nothing where there is none. */
+  body: Buffer = Buffer.alloc(0);
   /** Headers of the client that go upstream, without the session's. */
   forwarded: string[] = [];
   session: Session | undefined;
@@ -44,7 +45,6 @@ export class Call {
     this.reply = reply;
     this.endpoint = endpoint;
     this.upstream = endpoint.upstream;
-    this.body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   }
 
   get principal(): Principal {
@@ -69,6 +69,11 @@ export class Call {
   /** The tool that the message calls, if it calls one. */
   get tool(): string | undefined {
     return this.#message === undefined ? undefined : toolOf(this.#message);
+  }
+
+  /** What the message is about, if rules can protect it. */
+  get target(): Target | undefined {
+    return this.#message === undefined ? undefined : targetsOf(this.#message)[0];
   }
 
   refuse(reason: Reason): Answer {

@@ -2,11 +2,12 @@
 import { textIn } from '../config/text.ts';
 import { UnavailableError } from '../errors.ts';
 import { describeError } from '../operate/log.ts';
-import { refusalAnswer, textAnswer, urlErrorAnswer, type Question } from '../protocol/legacy-answers.ts';
+import { refusalAnswer, textAnswer, textErrorAnswer, urlErrorAnswer, type Question } from '../protocol/legacy-answers.ts';
 import type { Answer } from './answer.ts';
 import type { Call, Step } from './call.ts';
 import type { Decision, Rung } from './decide.ts';
 import type { Gateway } from './gateway.ts';
+import { shownName, targetFacts } from './target.ts';
 import { questionName, questionPlace, type Requirement } from './protected-upstream.ts';
 
 export function elicit(gateway: Gateway): Step {
@@ -23,7 +24,7 @@ export async function ask(gateway: Gateway, call: Call, { missing, rung }: Extra
     const distinct = [...new Map(missing.map((requirement) => [questionName(requirement), requirement])).values()];
     const questions = rung === 'refuse' ? [] : await Promise.all(distinct.map((requirement) => put(gateway, call, requirement)));
     recordAsked(gateway, call, distinct, rung);
-    return answerBy(rung, idText, questions, distinct);
+    return answerBy(call, rung, idText, questions, distinct);
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
     gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'a question could not be put');
@@ -32,11 +33,11 @@ export async function ask(gateway: Gateway, call: Call, { missing, rung }: Extra
 }
 
 function put(gateway: Gateway, call: Call, requirement: Requirement): Promise<Question> {
-  const { principal, upstream, session, tool } = call;
+  const { principal, upstream, session, target } = call;
   const asking = {
     principal,
     upstream: upstream.config,
-    ...(tool === undefined ? {} : { tool }),
+    ...(target === undefined ? {} : { target: { kind: target.kind, name: shownName(target) } }),
     ...(session?.clientName === undefined ? {} : { clientName: session.clientName }),
     // Only a client that was given an elicitation id may hear of its end.
     ...(session?.takesUrls === true ? { sessionId: session.id } : {}),
@@ -57,12 +58,13 @@ function scopesOf({ required }: Call, requirement: Requirement): readonly string
   return [...new Set([requirement, ...same].flatMap(({ scopes = [] }) => scopes))];
 }
 
-function answerBy(rung: Rung, idText: string, questions: readonly Question[], missing: readonly Requirement[]): Answer {
+function answerBy(call: Call, rung: Rung, idText: string, questions: readonly Question[], missing: readonly Requirement[]): Answer {
   switch (rung) {
     case 'url-error':
       return { status: 200, body: urlErrorAnswer(idText, questions) };
     case 'text':
-      return { status: 200, body: textAnswer(idText, questions) };
+      // Only a tool has a result that can say such a thing.
+      return { status: 200, body: call.tool === undefined ? textErrorAnswer(idText, questions) : textAnswer(idText, questions) };
     case 'refuse':
       return { status: 200, body: refusalAnswer(idText, missing.map(({ anyOf }) => anyOf.map(({ config }) => textIn(config.title, 'en')).join(' or '))) };
   }
@@ -70,9 +72,10 @@ function answerBy(rung: Rung, idText: string, questions: readonly Question[], mi
 
 function recordAsked(gateway: Gateway, call: Call, missing: readonly Requirement[], rung: Rung): void {
   const { principal, session, tool } = call;
+  const named = targetFacts(call.target);
   const upstream = call.upstream.config.name;
   for (const requirement of missing) {
-    gateway.audit.record('asked', { principal, upstream, credential: questionName(requirement), tool, clientName: session?.clientName, rung });
+    gateway.audit.record('asked', { principal, upstream, credential: questionName(requirement), ...named, clientName: session?.clientName, rung });
   }
   gateway.log.info({ upstream, tool, rung, missing: missing.map(questionName), client: session?.clientName }, 'asked for a credential');
 }

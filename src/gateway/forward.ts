@@ -2,14 +2,19 @@
 import type { Reason } from '../errors.ts';
 import { personKey } from '../identity/principal.ts';
 import { describeError } from '../operate/log.ts';
+import { isObject } from '../protocol/json-rpc.ts';
 import { refuseBare, sendAnswer, type Answer } from './answer.ts';
 import type { Call, Step } from './call.ts';
 import { ClientStream } from './client-stream.ts';
 import type { Gateway } from './gateway.ts';
 import { initializePlan } from './handshake.ts';
 import { askForScopes, mayResend, renewRefused } from './resend.ts';
-import { renderHeaders } from './inject.ts';
+import { renderHeaders, renderQuery } from './inject.ts';
+import { injectIntoMessage } from './inject-body.ts';
 import { askAgain, inspectEvents, isRejectedAnswer, isRejectedStatus, mustInspect } from './rejection.ts';
+import { hidingArguments } from './listed-tools.ts';
+import { beginFlight, outgoingBody, restoreNames, startsTask, untilOver } from './outgoing.ts';
+import { dropStrayProgress } from './progress.ts';
 import { Relay, type AnswerHead, type RelayPlan } from './relay.ts';
 import { injectedHeaders } from './request-headers.ts';
 import { forgetSession } from './forget-session.ts';
@@ -20,8 +25,14 @@ const maxErrorBytes = 1024 * 1024;
 
 export function forward(gateway: Gateway): Step {
   return (call) => {
-    const relay = new Relay(call.reply, planFor(gateway, call), gateway.heartbeat, call.upstream.config.timeout, gateway.now);
-    call.upstream.adapter.send({ method: 'POST', headers: ['content-type', 'application/json', ...upstreamHeaders(call)], body: call.body }, relay);
+    const message = injectIntoMessage(call, upstreamHeaders(call));
+    if (!message.ok) return call.refuse(message.error);
+    const { body, headers } = message.value;
+    const flight = beginFlight(gateway, call);
+    const plan = planFor(gateway, call);
+    const relay = new Relay(call.reply, flight?.isLent === true ? restoreNames(plan) : plan, gateway.heartbeat, call.upstream.config.timeout, gateway.now);
+    const handler = flight === undefined ? relay : untilOver(relay, () => { flight.over(startsTask(call.message)); });
+    call.upstream.adapter.send({ method: 'POST', headers: ['content-type', 'application/json', ...headers], body: outgoingBody(gateway, call, body, flight), query: renderQuery(call.held) }, handler);
     return 'taken';
   };
 }
@@ -64,11 +75,12 @@ function planFor(gateway: Gateway, call: Call): RelayPlan {
 }
 
 function chooseForRequest(gateway: Gateway, call: Call, idText: string, head: AnswerHead): Sink {
-  const { reply, scrubber } = call;
+  const { reply } = call;
+  const scrubber = hidingArguments(call) ?? call.scrubber;
   if (head.status < 300 && head.media === 'events') {
     const stream = new ClientStream(reply, gateway.heartbeat, gateway.now);
     const sink = streamEvents(stream, scrubber, idText);
-    return mustInspect(call) ? inspectEvents(gateway, call, stream, sink) : sink;
+    return dropStrayProgress(awaitedProgress(gateway, call), mustInspect(call) ? inspectEvents(gateway, call, stream, sink) : sink);
   }
   if (head.status < 300 && head.media === 'json') {
     const failed = (reason: Reason): void => { sendAnswer(reply, call.refuse(reason)); };
@@ -76,6 +88,13 @@ function chooseForRequest(gateway: Gateway, call: Call, idText: string, head: An
     return collect(maxHeldBytes, (body) => { sendJson(gateway, call, head, body); }, failed);
   }
   return chooseForError(gateway, call, head);
+}
+
+/** Progress of the call itself, or of any other in its session. */
+function awaitedProgress(gateway: Gateway, { session, message }: Call): (token: unknown) => boolean {
+  if (session !== undefined) return (token) => gateway.inFlight.awaitsProgress(session.id, token);
+  const own = message.kind === 'request' && isObject(message.params['_meta']) ? message.params['_meta']['progressToken'] : undefined;
+  return (token) => own !== undefined && token === own;
 }
 
 /** One whole JSON answer that was inspected: the question instead, when it says that a credential is bad. */
@@ -103,11 +122,10 @@ function chooseForError(gateway: Gateway, call: Call, head: AnswerHead): Sink {
   const { reply, session } = call;
   const asking = askForScopes(gateway, call, head);
   if (asking !== undefined || mayResend(gateway, call, head.status)) {
-    const sendAgain = (): void => { void forward(gateway)(call); };
-    (asking ?? renewRefused(gateway, call)).then(
-      (answer) => { if (answer !== undefined) sendAnswer(reply, answer); else if (!reply.destroyed) sendAgain(); },
-      failedInside(gateway, call),
-    );
+    (asking ?? renewRefused(gateway, call))
+      .then((answer) => (answer ?? (reply.destroyed ? undefined : forward(gateway)(call))))
+      .then((answer) => { if (answer !== undefined && answer !== 'taken') sendAnswer(reply, answer); })
+      .catch(failedInside(gateway, call));
     return discard(maxErrorBytes);
   }
   if (call.idText !== undefined && isRejectedStatus(call, head.status)) {

@@ -9,7 +9,9 @@ import type { Audit } from '../operate/audit.ts';
 import type { Log } from '../operate/log.ts';
 import type { Clock } from '../stores/store.ts';
 import type { Vault } from '../vault/secrets.ts';
+import type { Bindings } from './bindings.ts';
 import type { Heartbeat } from './heartbeat.ts';
+import type { InFlight } from './in-flight.ts';
 import type { Scrubbers } from './scrubbers.ts';
 import type { Renewals } from './renewals.ts';
 import type { ServerStreams } from './server-streams.ts';
@@ -28,6 +30,7 @@ export interface Gateway {
   /** Counts one call. @returns seconds to wait when the person has made too many */
   readonly countCall: ((request: FastifyRequest, principal: Principal) => Promise<number | undefined>) | undefined;
   readonly sessions: Sessions;
+  readonly bindings: Bindings;
   readonly vault: Vault;
   readonly scrubbers: Scrubbers;
   readonly ask: Ask;
@@ -36,6 +39,7 @@ export interface Gateway {
   readonly streams: ServerStreams;
   readonly unheard: UnheardCalls;
   readonly heartbeat: Heartbeat;
+  readonly inFlight: InFlight;
   readonly audit: Audit;
   readonly log: Log;
   readonly now: Clock;

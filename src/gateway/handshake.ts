@@ -7,10 +7,13 @@
 import { isObject, type JsonObject } from '../protocol/json-rpc.ts';
 import { displayName } from '../protocol/session-token.ts';
 import { EventSplitter } from '../protocol/sse.ts';
+import { describeError } from '../operate/log.ts';
 import { sendAnswer } from './answer.ts';
+import { nameOfSecrets } from './bindings.ts';
 import type { Call } from './call.ts';
 import { ClientStream } from './client-stream.ts';
 import type { ClientOverride, Gateway } from './gateway.ts';
+import { isBound } from './rebind.ts';
 import type { AnswerHead, RelayPlan } from './relay.ts';
 import { collect, OversizedAnswer, streamEvents, type Sink } from './sinks.ts';
 import { isResponse, messageIn, messagesIn } from './upstream-messages.ts';
@@ -74,15 +77,21 @@ function initializeEvents(gateway: Gateway, call: Call, head: AnswerHead): Sink 
   };
 }
 
-function sessionHeader(gateway: Gateway, call: Call, head: AnswerHead, answer: JsonObject | undefined): Record<string, string> {
+/**
+ * The session that an answer to `initialize` opens, if it opens one.
+ * @param head of the upstream's answer; absent where the answer is ours
+ */
+export function sessionHeader(gateway: Gateway, call: Call, head: AnswerHead | undefined, answer: JsonObject | undefined): Record<string, string> {
   const result = answer?.['result'];
   if (!isObject(result)) return {};
   const params = call.message.kind === 'request' ? call.message.params : {};
-  const upstreamSession = head.headers['mcp-session-id'];
+  const upstreamSession = head?.headers['mcp-session-id'];
   const clientName = displayName(params['clientInfo'], 'name');
   const declared = declaredElicitation(params['capabilities']);
   const override = treatmentOf(gateway.clients, clientName);
-  if (typeof upstreamSession !== 'string' && declared === undefined && override === undefined) return {};
+  // A session of ours may get one upstream later, once the person has a credential.
+  const isPlain = typeof upstreamSession !== 'string' && call.upstream.config.catalogue === undefined;
+  if (isPlain && declared === undefined && override === undefined) return {};
   const title = displayName(params['clientInfo'], 'title') ?? clientName;
   const token = gateway.sessions.issue(call.principal, call.upstream.config.name, {
     ...(typeof upstreamSession === 'string' ? { upstreamSession } : {}),
@@ -91,7 +100,19 @@ function sessionHeader(gateway: Gateway, call: Call, head: AnswerHead, answer: J
     negotiatedVersion: versionOf(result['protocolVersion']),
     takesUrls: override === undefined ? isObject(declared?.['url']) : override === 'url',
   });
+  keepBinding(gateway, call, token, params);
   return { 'mcp-session-id': token };
+}
+
+/** What a new upstream session will need, should the secrets of this one change. */
+function keepBinding(gateway: Gateway, call: Call, token: string, params: JsonObject): void {
+  const name = call.upstream.config.name;
+  const session = gateway.sessions.read(token, call.principal, name);
+  if (session === undefined || !isBound(session, call)) return;
+  const { upstreamSession, negotiatedVersion } = session;
+  gateway.bindings.begin(session, { params, secrets: nameOfSecrets(call.held), upstreamSession, negotiatedVersion }).catch((error: unknown) => {
+    gateway.log.warn({ upstream: name, reason: describeError(error) }, 'the parameters of a session could not be stored');
+  });
 }
 
 /** `elicitation: {}` is form mode only (2025-11-25, client/elicitation, "Capabilities"): what counts is `url`. */

@@ -33,7 +33,7 @@ async function waitForState(call: Call, isEnded: Promise<boolean>): Promise<Step
 }
 
 export function match(call: Call): ReturnType<Step> {
-  call.required = matchRules(call.upstream.rules, call.message);
+  call.required = matchRules(call.upstream.rules, call.message, call.principal.claims);
   return call.isSessionUncertain && call.required.length > 0 ? call.refuse('unavailable') : undefined;
 }
 

@@ -5,25 +5,23 @@
 import { isCollected, type CollectedCredential } from '../collect/kinds.ts';
 import type { Account } from '../collect/oauth/provider.ts';
 import type { Config, HttpUpstream } from '../config/config.ts';
+import { verifyOrigin } from '../config/destination.ts';
 import { namesIn, type WrittenRequirement } from '../config/requirement.ts';
-import type { Template } from '../config/template.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import type { SecretSlot } from '../vault/secrets.ts';
+import { applies, type Facts } from './conditions.ts';
+import { createHiddenArguments, type HiddenArguments } from './hidden-arguments.ts';
 import { passingHeaders } from './request-headers.ts';
+import { matchUris } from './resource-names.ts';
+import type { Target } from './target.ts';
+import { targetsOf, type Targets } from './targets.ts';
 
-export interface HeaderTemplate {
-  /** As it is sent. */
-  readonly name: string;
-  readonly value: Template;
-}
-
-export interface RequiredCredential {
+export interface RequiredCredential extends Targets {
   readonly config: CollectedCredential;
   /** The upstream's name; absent when one secret serves all upstreams that require it. */
   readonly place: string | undefined;
   /** Origins to which the secret goes, sorted and joined by a space. */
   readonly destination: string;
-  readonly headers: readonly HeaderTemplate[];
   /** With `discover: upstream`: who names the third party. */
   readonly upstreamUrl?: URL | undefined;
 }
@@ -35,8 +33,11 @@ export interface Requirement {
   readonly scopes?: readonly string[];
 }
 
-export interface ToolRule {
-  readonly matches: (tool: string) => boolean;
+export interface CallRule {
+  /** Whether it is about this tool, resource or prompt. */
+  readonly names: (target: Target) => boolean;
+  /** Whether its conditions leave it in force. */
+  readonly applies: (facts: Facts) => boolean;
   readonly requires: readonly Requirement[];
 }
 
@@ -48,7 +49,7 @@ const rejectedByDefault: Rejected = { status: [401], rpcError: [], maxPerHour: 3
 export interface ProtectedUpstream {
   readonly config: HttpUpstream;
   readonly adapter: Upstream;
-  readonly rules: readonly ToolRule[];
+  readonly rules: readonly CallRule[];
   /** How this upstream says that a credential is bad. */
   readonly rejected: Rejected;
   /** What any of its rules asks for, each once. */
@@ -59,6 +60,8 @@ export interface ProtectedUpstream {
   readonly operatorHeaders: readonly string[];
   /** Names of client headers that go along, in lower case; nothing that the proxy itself puts in. */
   readonly passingHeaders: ReadonlySet<string>;
+  /** Arguments that credentials fill in, and that lists of tools therefore leave out. */
+  readonly hidden: HiddenArguments | undefined;
 }
 
 /** The account that a credential is, if it is one. */
@@ -90,9 +93,14 @@ export function protectUpstream(config: Config, upstream: HttpUpstream, adapter:
     const scopes = typeof written !== 'string' && 'scopes' in written ? [...written.scopes].sort() : undefined;
     return orMade(requirements, JSON.stringify([names, scopes]), () => ({ anyOf: names.map(credential), ...(scopes === undefined ? {} : { scopes }) }));
   };
-  const rules = upstream.rules.map((rule): ToolRule => {
-    const tools = rule.tools;
-    return { matches: (tool) => tools?.matches(tool) ?? false, requires: rule.requires.map(requirement) };
+  const rules = upstream.rules.map((rule): CallRule => {
+    const { tools, prompts } = rule;
+    const isNamed = { tool: tools?.matches, prompt: prompts?.matches, resource: rule.resources === undefined ? undefined : matchUris(rule.resources) };
+    return {
+      names: ({ kind, name }) => isNamed[kind]?.(name) ?? false,
+      applies: (facts) => applies(rule, facts),
+      requires: rule.requires.map(requirement),
+    };
   });
   const own = [...Object.keys(upstream.headers), ...[...credentials.values()].flatMap(({ headers }) => headers.map(({ name }) => name))];
   return {
@@ -104,6 +112,7 @@ export function protectUpstream(config: Config, upstream: HttpUpstream, adapter:
     credentials: [...credentials.values()],
     operatorHeaders: Object.entries(upstream.headers).flat(),
     passingHeaders: passingHeaders(upstream.forwardHeaders, own),
+    hidden: createHiddenArguments(rules, upstream.attach === 'always' ? [...credentials.values()] : []),
   };
 }
 
@@ -121,15 +130,15 @@ function requiredCredential(config: Config, upstream: HttpUpstream, name: string
   return {
     config: credential,
     place: credential.shared ? undefined : upstream.name,
-    destination: credential.shared ? originsOf(config, name).join(' ') : upstream.url.origin,
     ...(credential.kind === 'oauth' && credential.discover !== undefined ? { upstreamUrl: upstream.url } : {}),
-    headers: Object.entries(credential.inject.headers).map(([header, value]) => ({ name: header, value })),
+    destination: [...new Set([...(credential.shared ? originsOf(config, name) : [upstream.url.origin]), ...verifyOrigin(credential)])].sort().join(' '),
+    ...targetsOf(upstream.inject[name] ?? credential.inject),
   };
 }
 
 /** A shared secret goes to every upstream that requires it; adding one asks the person again. */
-function originsOf(config: Config, credential: string): string[] {
+function originsOf(config: Config, credential: string): readonly string[] {
   const upstreams = Object.values(config.upstreams).filter((upstream): upstream is HttpUpstream => 'url' in upstream);
   const using = upstreams.filter((upstream) => upstream.rules.some((rule) => namesIn(rule.requires).includes(credential)));
-  return [...new Set(using.map((upstream) => upstream.url.origin))].sort();
+  return using.map((upstream) => upstream.url.origin);
 }

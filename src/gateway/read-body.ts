@@ -5,30 +5,22 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import { err, ok, type Result } from '../errors.ts';
 
 /** A body in chunks that is larger gets memory that grows where it is, page by page, and goes back to the system. */
 const firstBytes = 64 * 1024;
 const stepBytes = 256 * 1024;
 
-/** Stands for the status that the client is told. */
-export class UnreadableBody extends Error {
-  override readonly name = 'UnreadableBody';
-  readonly statusCode: 400 | 413;
-
-  constructor(statusCode: 400 | 413, message: string) {
-    super(message);
-    this.statusCode = statusCode;
-  }
-}
+export type BodyFault = 'too-large' | 'broken-off';
 
 /**
  * @param limit in bytes
  * @param done is called once: with the body, or with why there is none; the rest of a refused one is not read
  */
-export function readBody(request: Readable & { readonly headers: IncomingHttpHeaders }, limit: number, done: (error: Error | null, body?: Buffer) => void): void {
+export function readBody(request: Readable & { readonly headers: IncomingHttpHeaders }, limit: number, done: (body: Result<Buffer, BodyFault>) => void): void {
   const told = request.headers['content-length'];
   if (told !== undefined && Number(told) > limit) {
-    done(new UnreadableBody(413, 'the body is too large'));
+    done(err('too-large'));
     return;
   }
   const room = createRoom(told === undefined ? limit : Number(told), told === undefined);
@@ -37,7 +29,7 @@ export function readBody(request: Readable & { readonly headers: IncomingHttpHea
 
   function onData(piece: Buffer): void {
     if (length + piece.length > limit) {
-      settle(new UnreadableBody(413, 'the body is too large'));
+      settle(err('too-large'));
       return;
     }
     if (length === 0) only = piece;
@@ -49,16 +41,16 @@ export function readBody(request: Readable & { readonly headers: IncomingHttpHea
     length += piece.length;
   }
   function onEnd(): void {
-    settle(null, only ?? room.take(length));
+    settle(ok(only ?? room.take(length)));
   }
   function onError(): void {
-    settle(new UnreadableBody(400, 'the body broke off'));
+    settle(err('broken-off'));
   }
-  function settle(error: Error | null, whole?: Buffer): void {
+  function settle(body: Result<Buffer, BodyFault>): void {
     request.off('data', onData).off('end', onEnd).off('error', onError);
-    if (error !== null) room.giveBack();
+    if (!body.ok) room.giveBack();
     only = undefined;
-    done(error, whole);
+    done(body);
   }
   request.on('data', onData).on('end', onEnd).on('error', onError);
 }

@@ -7,6 +7,7 @@ import { describeError } from '../operate/log.ts';
 import type { Call, Step } from './call.ts';
 import type { Gateway } from './gateway.ts';
 import { secretSlot } from './protected-upstream.ts';
+import { targetFacts } from './target.ts';
 
 export function recordUse(gateway: Gateway): Step {
   return (call) => {
@@ -22,9 +23,9 @@ export function recordUse(gateway: Gateway): Step {
   };
 }
 
-function record(gateway: Gateway, { principal, upstream, session, held, tool }: Call): void {
+function record(gateway: Gateway, { principal, upstream, session, held, target }: Call): void {
   for (const { credential, secret } of held) {
-    gateway.audit.record('used', { principal, upstream: upstream.config.name, credential: credential.config.name, tool, clientName: session?.clientName });
+    gateway.audit.record('used', { principal, upstream: upstream.config.name, credential: credential.config.name, ...targetFacts(target), clientName: session?.clientName });
     gateway.vault.noteUse(secretSlot(principal, credential), secret);
   }
 }

@@ -14,7 +14,8 @@ import type { ClientStream } from './client-stream.ts';
 import { ask } from './elicit.ts';
 import type { Gateway } from './gateway.ts';
 import { decideWith } from './look-up.ts';
-import { secretSlot } from './protected-upstream.ts';
+import { secretSlot, type Rejected } from './protected-upstream.ts';
+import { targetFacts } from './target.ts';
 import { maxHeldBytes, OversizedAnswer, type Sink } from './sinks.ts';
 import { messagesIn } from './upstream-messages.ts';
 
@@ -28,12 +29,15 @@ export function isRejectedStatus(call: Call, status: number): boolean {
 /** Whether answers to this call must be looked into for a rejection. */
 export function mustInspect(call: Call): boolean {
   const { rpcError, toolError } = call.upstream.rejected;
-  return call.held.length > 0 && call.tool !== undefined && (rpcError.length > 0 || toolError !== undefined);
+  return call.held.length > 0 && call.target !== undefined && (rpcError.length > 0 || toolError !== undefined);
 }
 
-/** Whether one JSON-RPC answer says that a credential is bad. */
+/** Whether one JSON-RPC answer to a call says that a credential is bad. */
 export function isRejectedAnswer(call: Call, answer: JsonObject): boolean {
-  const { rpcError, toolError } = call.upstream.rejected;
+  return isRejectedBy(call.upstream.rejected, answer);
+}
+
+export function isRejectedBy({ rpcError, toolError }: Rejected, answer: JsonObject): boolean {
   const { error, result } = answer;
   if (isObject(error)) return typeof error['code'] === 'number' && rpcError.includes(error['code']);
   return toolError !== undefined && isObject(result) && result['isError'] === true && toolError.test(textOf(result['content']));
@@ -58,9 +62,9 @@ export async function askAgain(gateway: Gateway, call: Call): Promise<Answer | u
   }
 }
 
-function recordRejected(gateway: Gateway, { principal, upstream, held, tool, session }: Call): void {
+function recordRejected(gateway: Gateway, { principal, upstream, held, target, session }: Call): void {
   for (const { credential } of held) {
-    gateway.audit.record('rejected', { principal, upstream: upstream.config.name, credential: credential.config.name, tool, clientName: session?.clientName });
+    gateway.audit.record('rejected', { principal, upstream: upstream.config.name, credential: credential.config.name, ...targetFacts(target), clientName: session?.clientName });
   }
 }
 

@@ -4,7 +4,8 @@
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError } from '../operate/log.ts';
-import { checkMedia, classify, classifyBare, identify, isAddressed, limitCalls, parse, readHeaders } from './admit.ts';
+import { checkMedia, classify, classifyBare, identify, isAddressed, limitCalls, parse, readHeaders, takeBody } from './admit.ts';
+import { answerFromCatalogue } from './answer-from-catalogue.ts';
 import { refuseBare, sendAnswer } from './answer.ts';
 import { Call, type Step, type StepResult } from './call.ts';
 import { elicit } from './elicit.ts';
@@ -14,16 +15,17 @@ import { freshen } from './freshen.ts';
 import { forward } from './forward.ts';
 import type { Gateway } from './gateway.ts';
 import { decide, lookUp, match, openSession } from './look-up.ts';
+import { rebind } from './rebind.ts';
 import { recordUse } from './record-use.ts';
 import { inTurn } from './pipelined.ts';
-import { readBody } from './read-body.ts';
 import { openServerStream } from './server-stream.ts';
 
-function postSteps(gateway: Gateway): readonly Step[] {
+function postSteps(gateway: Gateway, maxBodyBytes: number): readonly Step[] {
   return [
     isAddressed(gateway),
     identify(gateway),
     checkMedia,
+    takeBody(maxBodyBytes),
     parse,
     readHeaders,
     limitCalls(gateway),
@@ -35,13 +37,15 @@ function postSteps(gateway: Gateway): readonly Step[] {
     decide(gateway),
     elicit(gateway),
     recordUse(gateway),
+    rebind(gateway),
+    answerFromCatalogue(gateway),
     forward(gateway),
   ];
 }
 
 /** GET and DELETE, which have no message. */
 function bareSteps(gateway: Gateway, last: Step): readonly Step[] {
-  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), freshen(gateway), recordUse(gateway), last];
+  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), freshen(gateway), recordUse(gateway), rebind(gateway), last];
 }
 
 const methods = 'POST, GET, DELETE, OPTIONS';
@@ -52,13 +56,12 @@ const optionsAnswer = { status: 204, headers: { allow: methods, 'access-control-
  */
 export function registerGateway(server: FastifyInstance, gateway: Gateway, endpoints: readonly Endpoint[], maxBodyBytes: number): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', (_request, payload, done) => {
-    readBody(payload, maxBodyBytes, done);
-  });
+  // A body is read by a step of ours: not before it is known who sends it.
+  server.addContentTypeParser('*', (_request, _payload, done) => { done(null); });
   server.setErrorHandler((error: FastifyError, request, reply) => {
     answerError(gateway, error, request, reply);
   });
-  const steps = { POST: postSteps(gateway), GET: bareSteps(gateway, openServerStream(gateway)), DELETE: bareSteps(gateway, endSession(gateway)), OPTIONS: [isAddressed(gateway), () => optionsAnswer] };
+  const steps = { POST: postSteps(gateway, maxBodyBytes), GET: bareSteps(gateway, openServerStream(gateway)), DELETE: bareSteps(gateway, endSession(gateway)), OPTIONS: [isAddressed(gateway), () => optionsAnswer] };
   for (const endpoint of endpoints) {
     for (const method of ['POST', 'GET', 'DELETE', 'OPTIONS'] as const) {
       server.route({ method, url: endpoint.path, bodyLimit: maxBodyBytes, exposeHeadRoute: false, handler: handlerOf(gateway, endpoint, steps[method]) });

@@ -6,6 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { describeError } from '../operate/log.ts';
+import { giveBack } from '../protocol/lent-names.ts';
 import { EventSplitter, keepAliveComment, messageEvent } from '../protocol/sse.ts';
 import type { AnswerController, AnswerHandler } from '../upstreams/upstream.ts';
 import { refuseBare, sendAnswer } from './answer.ts';
@@ -14,9 +15,13 @@ import { ClientStream, eventStreamHeaders } from './client-stream.ts';
 import { AnswerBody, decoderFor, type BodyTaker } from './decode.ts';
 import { forgetSession } from './forget-session.ts';
 import { upstreamHeaders } from './forward.ts';
+import type { HeldCredential } from './decide.ts';
 import type { Gateway } from './gateway.ts';
+import { renderQuery } from './inject.ts';
+import { withoutStrayProgress } from './progress.ts';
 import { mediaOf } from './relay.ts';
 import type { OpenStream } from './server-streams.ts';
+import type { Session } from './sessions.ts';
 import { maxHeldBytes, OversizedAnswer } from './sinks.ts';
 
 /** An upstream that keeps its headers to itself is waited for so long, for it may yet say that it has no stream. */
@@ -40,8 +45,7 @@ export function openServerStream(gateway: Gateway): Step {
       running.takeOver(call);
       return 'taken';
     }
-    const stream = new ServerStream(gateway, call, isResuming);
-    call.upstream.adapter.send({ method: 'GET', headers: upstreamHeaders(call) }, stream);
+    new ServerStream(gateway, call, isResuming).openUpstream();
     return 'taken';
   };
 }
@@ -49,9 +53,38 @@ export function openServerStream(gateway: Gateway): Step {
 /** A stream that is over at once: its client opens another, and is not told that there is none. */
 const emptyStream = { status: 200, headers: eventStreamHeaders, body: keepAliveComment };
 
+/** One upstream half: what it says after another has taken its place is for nobody. */
+class UpstreamHalf implements AnswerHandler {
+  #stream: ServerStream | undefined;
+
+  constructor(stream: ServerStream) {
+    this.#stream = stream;
+  }
+  leave(): void {
+    this.#stream = undefined;
+  }
+  onRequestStart(controller: AnswerController): void {
+    if (this.#stream === undefined) controller.abort(new Error('another upstream session took its place'));
+    else this.#stream.onRequestStart(controller);
+  }
+  onResponseStart(controller: AnswerController, status: number, headers: IncomingHttpHeaders): void {
+    this.#stream?.onResponseStart(controller, status, headers);
+  }
+  onResponseData(controller: AnswerController, chunk: Buffer): void {
+    this.#stream?.onResponseData(controller, chunk);
+  }
+  onResponseEnd(): void {
+    this.#stream?.onResponseEnd();
+  }
+  onResponseError(controller: AnswerController, error: Error): void {
+    this.#stream?.onResponseError(controller, error);
+  }
+}
+
 export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
   readonly #gateway: Gateway;
-  readonly #splitter = new EventSplitter();
+  #splitter = new EventSplitter();
+  #half: UpstreamHalf | undefined;
   readonly #isStandalone: boolean;
   #call: Call;
   #client: ClientStream | undefined;
@@ -90,6 +123,29 @@ export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
     this.#body?.resume();
   }
 
+  /** Asks the upstream for its half, in place of the one before. */
+  openUpstream(): void {
+    const before = this.#controller;
+    const half = new UpstreamHalf(this);
+    this.#half?.leave();
+    this.#half = half;
+    this.#body?.close();
+    this.#body = undefined;
+    this.#controller = undefined;
+    this.#splitter = new EventSplitter();
+    if (before?.aborted === false) before.abort(new Error('another upstream session took its place'));
+    this.#call.upstream.adapter.send({ method: 'GET', headers: upstreamHeaders(this.#call), query: renderQuery(this.#call.held) }, half);
+  }
+
+  reopen(session: Session, held: readonly HeldCredential[]): void {
+    this.#call.session = session;
+    this.#call.held = held;
+    // Events of another session cannot be gone on with.
+    this.#call.forwarded = this.#call.forwarded.filter((_, at, all) => all[at - (at % 2)] !== 'last-event-id');
+    this.#isUpstreamOver = false;
+    this.openUpstream();
+  }
+
   end(): void {
     this.#stop();
     if (this.#client === undefined) sendAnswer(this.#call.reply, emptyStream);
@@ -109,6 +165,8 @@ export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
       controller.abort(new Error('the upstream has no stream here'));
       return;
     }
+    // They keep the whole read alive that they came with, for as long as the stream is open.
+    Object.assign(controller, { rawHeaders: null });
     this.#body = new AnswerBody(controller, decoder, this);
     if (this.#client === undefined) this.#begin();
   }
@@ -129,7 +187,16 @@ export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
     const events = this.#splitter.push(bytes);
     if (this.#splitter.pendingBytes > maxHeldBytes) throw new OversizedAnswer();
     if (events === undefined) return true;
-    return this.#client?.write(this.#call.scrubber?.events(events) ?? events) ?? true;
+    const own = this.#withOwnNames(events);
+    return this.#client?.write(this.#call.scrubber?.events(own) ?? own) ?? true;
+  }
+
+  /** What is resumed may be the answer of a request under a lent name, or progress of the past, which is left alone. */
+  #withOwnNames(events: Buffer): Buffer {
+    const own = giveBack(events);
+    const { session } = this.#call;
+    if (!this.#isStandalone || session === undefined) return own;
+    return withoutStrayProgress(own, (token) => this.#gateway.inFlight.awaitsProgress(session.id, token));
   }
 
   done(): void {

@@ -6,12 +6,12 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from 'node:http';
-import { tokenIntrospection } from 'openid-client';
 import { err, ok, type Result } from '../errors.ts';
 import type { Log } from '../operate/log.ts';
 import type { Clock } from '../stores/store.ts';
 import type { CallerFault, IdentifyCaller } from './caller.ts';
 import { audiencesOf, principalFrom, scopesOf, type Claims } from './claims.ts';
+import { createIntrospection } from './introspection.ts';
 import type { Issuer } from './issuer.ts';
 import type { Principal } from './principal.ts';
 import { claimsForLog, verifySigned, type TokenFault } from './signed-token.ts';
@@ -37,7 +37,7 @@ interface Checked {
 
 export function createTokenIdentity(settings: TokenSettings, issuer: Issuer, log: Log, now: Clock): IdentifyCaller {
   const good = new LRUCache<string, Checked>({ max: keptTokens, ttlResolution: 0, perf: { now } });
-  const read = settings.isIntrospected ? introspect : verify;
+  const read = settings.isIntrospected ? createIntrospection(issuer, now) : (token: string) => verify(issuer, token, now);
   const scope = settings.advertisedScopes.join(' ');
   const challenge = scope === '' ? {} : { scope };
   const invalidToken: CallerFault = { reason: 'unauthorized', challenge: { error: 'invalid_token', ...challenge } };
@@ -54,8 +54,8 @@ export function createTokenIdentity(settings: TokenSettings, issuer: Issuer, log
   function refused(token: string, accepted: readonly string[], reason: string): void {
     log.info({ reason, expectedIssuer: issuer.issuer, expectedAudience: accepted, ...claimsForLog(token) }, 'an access token was refused');
   }
-  async function check(token: string, accepted: readonly string[]): Promise<Result<Principal, CallerFault>> {
-    const claims = await read(issuer, token, now);
+  async function check(token: string, accepted: readonly string[], address: string): Promise<Result<Principal, CallerFault>> {
+    const claims = await read(token, address);
     if (!claims.ok) {
       refused(token, accepted, claims.error.why);
       return err(claims.error.fault === 'invalid' ? invalidToken : { reason: 'identity-unavailable' });
@@ -85,7 +85,7 @@ export function createTokenIdentity(settings: TokenSettings, issuer: Issuer, log
     const token = bearerToken(request);
     if (token === undefined) return err({ reason: 'unauthorized', challenge });
     const known = good.get(token);
-    return known === undefined ? check(token, accepted) : judge(token, known, accepted);
+    return known === undefined ? check(token, accepted, request.socket.remoteAddress ?? '') : judge(token, known, accepted);
   };
 }
 
@@ -103,15 +103,4 @@ async function verify(issuer: Issuer, token: string, now: Clock): Promise<Result
   const isIdToken = claims['nonce'] !== undefined || claims['at_hash'] !== undefined;
   const isAccessToken = (header.typ === undefined || tokenTypes.has(header.typ.toLowerCase())) && !isIdToken;
   return isAccessToken ? ok(claims) : err({ fault: 'invalid', why: 'not an access token' });
-}
-
-async function introspect(issuer: Issuer, token: string): Promise<Result<Claims, TokenFault>> {
-  try {
-    const answer = await tokenIntrospection(await issuer.configuration(), token);
-    if (!answer.active) return err({ fault: 'invalid', why: 'not active' });
-    if (answer.iss !== undefined && answer.iss !== issuer.issuer) return err({ fault: 'invalid', why: 'of another issuer' });
-    return ok(answer as Claims);
-  } catch {
-    return err({ fault: 'unavailable', why: 'the issuer cannot be asked' });
-  }
 }

@@ -1,8 +1,8 @@
 /** From checked claims to a principal: pure, and the same for access tokens, login tokens, assertions and introspection. */
 import { err, ok, type Result } from '../errors.ts';
-import type { Principal } from './principal.ts';
+import type { Claims, Principal } from './principal.ts';
 
-export type Claims = Readonly<Record<string, unknown>>;
+export type { Claims } from './principal.ts';
 
 /** How far the issuer's clock may be from ours. */
 export const clockToleranceSeconds = 60;
@@ -26,6 +26,7 @@ export function principalFrom(claims: Claims, issuer: string, subjectClaim: stri
   return ok({
     issuer,
     subject,
+    claims,
     name: text(claims['name']) ?? text(claims['preferred_username']) ?? text(claims['email']) ?? subject,
     ...(clientId === undefined ? {} : { clientId }),
     ...(expiresAt === undefined ? {} : { expiresAt }),

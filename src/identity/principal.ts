@@ -10,7 +10,11 @@ export interface Principal {
   readonly name: string;
   /** When the token that named her is no longer taken, in milliseconds since the epoch; absent where nothing expires. */
   readonly expiresAt?: number;
+  /** What her token says of her, for conditions of rules. */
+  readonly claims?: Claims;
 }
+
+export type Claims = Readonly<Record<string, unknown>>;
 
 const keys = new WeakMap<Principal, string>();
 

@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { err, ok, type Result } from '../errors.ts';
 import type { CallerFault } from './caller.ts';
-import type { Principal } from './principal.ts';
+import type { Claims, Principal } from './principal.ts';
 
 export interface ProxyHeaderSettings {
   /** The header that names the person. */
@@ -38,8 +38,16 @@ export function createProxyHeaderIdentity(settings: ProxyHeaderSettings, trusted
     const { name, client_id: clientId } = Object.fromEntries(claims.filter((claim) => typeof claim[1] === 'string')) as Readonly<Record<string, string | undefined>>;
     // Without it a client would pass for one that nobody is asked about.
     if (clientId === undefined && settings.claims['client_id'] !== undefined) return err({ reason: 'unauthorized' });
-    return ok({ issuer: settings.issuer, subject, name: name ?? subject, ...(clientId === undefined ? {} : { clientId }) });
+    return ok({ issuer: settings.issuer, subject, name: name ?? subject, claims: claimsFrom(claims), ...(clientId === undefined ? {} : { clientId }) });
   };
+}
+
+/** Proxies write several values into one header with commas between them, so each counts, and the whole too. */
+function claimsFrom(claims: readonly (readonly [string, unknown])[]): Claims {
+  return Object.fromEntries(claims.flatMap(([claim, value]) => {
+    if (typeof value !== 'string') return [];
+    return [[claim, value.includes(',') ? [value, ...value.split(',').map((part) => part.trim())] : value]];
+  }));
 }
 
 function knowsSecret(settings: ProxyHeaderSettings, request: IncomingMessage): boolean {

@@ -15,6 +15,7 @@ export type AuditEvent =
   | 'opened'
   | 'wrong-person'
   | 'submitted'
+  | 'verified'
   | 'stored'
   | 'consent'
   | 'used'
@@ -34,6 +35,9 @@ export interface AuditFacts {
   readonly upstream?: string;
   readonly credential?: string;
   readonly tool?: string | undefined;
+  /** A resource's URI without its query, and a prompt. */
+  readonly resource?: string | undefined;
+  readonly prompt?: string | undefined;
   /** What the client calls itself. */
   readonly clientName?: string | undefined;
   /** How the question reached the client. */

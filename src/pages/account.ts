@@ -56,7 +56,7 @@ async function rowOf(pages: Pages, visitor: Visitor, frame: Frame, { upstream, c
     title: textIn(title, frame.language),
     description: description === undefined ? undefined : textIn(description, frame.language),
     destination: credential.destination,
-    ...(secret === undefined ? { status: 'none' } : { status: statusOf(secret, credential, pages.now()), since: secret.storedAt, lastUsed: secret.lastUsedAt, clients: secret.clients }),
+    ...(secret === undefined ? { status: 'none' } : { status: statusOf(secret, credential, pages.now()), since: secret.storedAt, ...(secret.lastUsedAt > secret.storedAt ? { lastUsed: secret.lastUsedAt } : {}), clients: secret.clients }),
   };
 }
 

@@ -5,8 +5,8 @@
 import { digest, journeyMs } from '../collect/oauth/journeys.ts';
 import type { Granted } from '../collect/oauth/granted.ts';
 import type { Account } from '../collect/oauth/provider.ts';
-import type { Template } from '../config/template.ts';
 import { textIn } from '../config/text.ts';
+import { templatesIn } from '../gateway/targets.ts';
 import type { FastifyReply } from 'fastify';
 import { hasScopes, isRenewable, type Secret } from '../vault/secrets.ts';
 import { renderAway, renderBack, renderPartly } from './oauth-views.ts';
@@ -66,7 +66,7 @@ export async function leave(pages: Pages, visit: CheckedVisit, account: Account,
 export async function storeAccount(pages: Pages, visit: CheckedVisit, account: Account, { fields, grant }: Granted): Promise<Page> {
   const { ticket } = visit.opened;
   const secret = { fields, grant };
-  const lacking = fieldsToSend(account).find((name) => fields[name] === undefined);
+  const lacking = templatesIn(visit.asked.credential).flatMap((template) => template.fields).find((name) => fields[name] === undefined);
   if (lacking !== undefined) {
     pages.log.warn({ credential: account.config.name, field: lacking }, 'an account was not connected: the file sends a field that the third party did not give');
     const frame = frameOf(pages, visit);
@@ -79,12 +79,6 @@ export async function storeAccount(pages: Pages, visit: CheckedVisit, account: A
   if (missing.length === 0) return complete(pages, visit, ticket);
   const frame = frameOf(pages, visit);
   return { status: 200, html: renderPartly(frame, { title: titleOf(visit, frame), missing, retryUrl: retryUrl(pages, visit, frame) }) };
-}
-
-/** What the file puts into requests. */
-function fieldsToSend({ config: { inject } }: Account): readonly string[] {
-  const targets: readonly Readonly<Record<string, Template>>[] = Object.values(inject);
-  return targets.flatMap((target) => Object.values(target).flatMap((template) => template.fields));
 }
 
 export function retryUrl(pages: Pages, visit: CheckedVisit, frame: Frame): string {

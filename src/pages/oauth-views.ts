@@ -61,6 +61,8 @@ export function renderAway(frame: Frame, away: Away): string {
     description: away.description,
     help: undefined,
     replaces: away.before === undefined ? undefined : before[away.before],
+    trial: undefined,
+    storeAnyway: undefined,
     summary: undefined,
     fields: [],
     give: words.go(host),

@@ -42,6 +42,8 @@ export interface PageRoutes {
   /** Paths below which the pages hang. */
   readonly prefixes: readonly string[];
   readonly css: string;
+  /** Paths that upstreams have. */
+  readonly taken?: ReadonlySet<string>;
   /** They are reached over https. */
   readonly isSecure: boolean;
   /** Login with a session of ours, where the file wants it. */
@@ -49,7 +51,7 @@ export interface PageRoutes {
   readonly oauth: OauthDocuments;
 }
 
-export function registerPages(server: FastifyInstance, pages: Pages, { prefixes, css, isSecure, login, oauth }: PageRoutes): void {
+export function registerPages(server: FastifyInstance, pages: Pages, { prefixes, css, taken = new Set(), isSecure, login, oauth }: PageRoutes): void {
   server.addHook('onRequest', async (_request, reply) => {
     void reply.headers(securityHeaders);
     if (isSecure) void reply.header('strict-transport-security', 'max-age=31536000');
@@ -59,6 +61,8 @@ export function registerPages(server: FastifyInstance, pages: Pages, { prefixes,
   const post = { bodyLimit: maxFormBytes };
   const { signOut } = pages.links;
   for (const prefix of prefixes) {
+    const root = prefix === '' ? '/' : prefix;
+    if (!taken.has(root)) server.get(root, get, (_request, reply) => reply.redirect(pages.links.account, 303));
     server.get(`${prefix}/connect/:ticket`, get, handlerOf(pages, checks.showLink(pages), (visit) => showQuestion(pages, checkedLink(visit))));
     server.post(`${prefix}/connect/:ticket`, post, handlerOf(pages, checks.answerLink(pages), (visit, reply) => takeAnswer(pages, checkedLink(visit), reply)));
     server.get(`${prefix}/account`, get, handlerOf(pages, checks.showAccount(pages), (visit) => showAccount(pages, visitorOf(visit), pages.frame(visit.request, visit.visitor, visit.here))));
@@ -67,6 +71,12 @@ export function registerPages(server: FastifyInstance, pages: Pages, { prefixes,
     registerOauth(server, pages, prefix, handlerOf.bind(undefined, pages, checks.comeBack(pages)), oauth);
     if (login !== undefined && signOut !== undefined) registerLogin(server, pages, login, prefix, { logIn: handlerOf.bind(undefined, pages, checks.logIn(pages)), logOut: handlerOf.bind(undefined, pages, checks.logOut(pages)) });
   }
+}
+
+/** An address that cannot be read, such as one with `%ff`. No route and no hook has run. */
+export function answerBadAddress(pages: Pages, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  request.query = {};
+  return sendPage(reply.headers(securityHeaders), { status: 404, html: renderProblem(pages.frame(request), { reason: 'not-found', retryAfterSeconds: undefined }) });
 }
 
 /** The style sheet's path changes with its content, so it may be kept for ever. */

@@ -203,6 +203,7 @@ summary::after { content: ""; flex: none; width: 0.5rem; height: 0.5rem; margin-
 .connection dl { font-size: 0.9375rem; }
 .connection dl div { display: grid; grid-template-columns: 8.75rem minmax(0, 1fr); column-gap: 0.75rem; padding-block: 0.1875rem; }
 .connection dt { color: var(--soft); }
+@media (max-width: 35.99em) { .connection dl div:has(code) { display: block; } }
 .connection dd { grid-column: 2; }
 .connection dd + dd { margin-top: 0.25rem; }
 .status { align-self: start; display: inline-flex; align-items: center; gap: 0.375rem; padding: 0.125rem 0.75rem 0.125rem 0.5rem; border: 1px solid var(--line); border-radius: 1rem; color: var(--soft); font-size: 0.875rem; font-weight: 600; }

@@ -66,7 +66,10 @@ export interface EntryModel extends FormModel {
   readonly description: string | undefined;
   readonly help: { readonly href: string; readonly text: string; readonly newTab: string } | undefined;
   readonly replaces: string | undefined;
-  readonly summary: { readonly heading: string; readonly text: string } | undefined;
+  readonly summary: { readonly heading: string; readonly texts: readonly string[] } | undefined;
+  /** That the value is tried before it is stored. */
+  readonly trial: string | undefined;
+  readonly storeAnyway: string | undefined;
   readonly fields: readonly FieldModel[];
   readonly give: string;
   readonly decline: string;
@@ -193,12 +196,17 @@ export const entryBody: (model: EntryModel) => string = template(`<article class
 <% if (it.summary !== undefined) { %>
 <div class="summary" role="alert">
 <h2><%= it.summary.heading %></h2>
-<p><%= it.summary.text %></p>
+<% for (const text of it.summary.texts) { %>
+<p><%= text %></p>
+<% } %>
+<% const wrong = it.fields.filter((each) => each.problem !== undefined) %>
+<% if (wrong.length > 0) { %>
 <ul>
-<% for (const field of it.fields.filter((each) => each.problem !== undefined)) { %>
+<% for (const field of wrong) { %>
 <li><a href="#<%= field.id %>"><%= field.label %></a></li>
 <% } %>
 </ul>
+<% } %>
 </div>
 <% } %>
 </header>
@@ -217,8 +225,14 @@ export const entryBody: (model: EntryModel) => string = template(`<article class
 <% for (const field of it.fields) { %>
 <%~ include('@field', { ...field, noticeIcon: it.noticeIcon }) %>
 <% } %>
+<% if (it.trial !== undefined) { %>
+<p class="hint"><%= it.trial %></p>
+<% } %>
 <div class="actions">
 <button class="main" name="action" value="give"><%= it.give %></button>
+<% if (it.storeAnyway !== undefined) { %>
+<button name="action" value="store-anyway"><%= it.storeAnyway %></button>
+<% } %>
 <button name="action" value="decline" formnovalidate><%= it.decline %></button>
 </div>
 </form>

@@ -81,6 +81,15 @@ export interface Entry extends Form {
   readonly replaces: boolean;
   /** True when the server refused the stored one. */
   readonly refused?: boolean | undefined;
+  /** Who is asked whether the value is good, before it is stored, and how that went. */
+  readonly trial?: Trial | undefined;
+}
+
+export interface Trial {
+  readonly judge: string;
+  readonly verdict: 'refused' | 'timeout' | 'unreachable' | undefined;
+  /** Where nobody could say: whether she may store it all the same. */
+  readonly canStoreAnyway: boolean;
 }
 
 export type ProblemReason =
@@ -98,7 +107,7 @@ export function renderEntry(frame: Frame, entry: Entry): string {
   const { words, language } = wordsIn(frame.language);
   const client = shortName(entry.client);
   const problems = entry.fields.filter(({ problem }) => problem !== undefined).length;
-  const pageTitle = problems === 0 ? words.entry.pageTitle : words.entry.pageTitleAgain;
+  const pageTitle = problems === 0 && entry.trial?.verdict === undefined ? words.entry.pageTitle : words.entry.pageTitleAgain;
   const model: EntryModel = {
     action: entry.action,
     csrf: entry.csrf,
@@ -115,8 +124,9 @@ export function renderEntry(frame: Frame, entry: Entry): string {
     description: entry.description,
     help: helpOf(entry.help, words),
     replaces: entry.refused === true ? words.entry.refused(entry.server) : entry.replaces ? words.entry.replaces : undefined,
-    summary:
-      problems === 0 ? undefined : { heading: words.problems.summary(problems), text: words.problems.nothingStored },
+    summary: problems === 0 ? trialSummary(entry.trial, words) : { heading: words.problems.summary(problems), texts: [words.problems.nothingStored] },
+    trial: entry.trial === undefined ? undefined : words.trial.before(entry.trial.judge),
+    storeAnyway: mayStoreAnyway(entry.trial) ? words.trial.storeAnyway : undefined,
     fields: fieldsOf(entry.fields, words),
     give: words.entry.give,
     decline: words.entry.decline,
@@ -177,6 +187,16 @@ export function renderProblem(
   const wait = seconds === undefined ? undefined : durationIn(language, seconds * 1_000);
   const paragraphs = [what, typeof todo === 'string' ? todo : todo(wait)];
   return message(frame, { tone: 'calm', icon: problem.reason === 'too-many' ? 'clock' : 'notice', heading, paragraphs });
+}
+
+function trialSummary(trial: Trial | undefined, { trial: words, problems }: Words): EntryModel['summary'] {
+  if (trial?.verdict === undefined) return undefined;
+  const { heading, what } = words[trial.verdict];
+  return { heading, texts: [what(trial.judge), problems.nothingStored, ...(mayStoreAnyway(trial) ? [words.orAnyway] : [])] };
+}
+
+function mayStoreAnyway(trial: Trial | undefined): boolean {
+  return trial?.verdict !== undefined && trial.verdict !== 'refused' && trial.canStoreAnyway;
 }
 
 function factsOf(entry: Entry, client: string | undefined, language: string, words: Words): FactsModel['rows'] {

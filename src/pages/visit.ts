@@ -1,6 +1,7 @@
 /** One browser request on its way through the steps of `routes.ts`, and what those steps work with. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Accounts } from '../collect/oauth/accounts.ts';
+import type { Verdict } from '../collect/verify.ts';
 import type { Text } from '../config/text.ts';
 import type { Interactions, Opened, Ticket } from '../elicitation/interactions.ts';
 import type { Notices } from '../elicitation/notices.ts';
@@ -45,6 +46,8 @@ export interface Pages {
   readonly interactions: Interactions;
   readonly notices: Notices;
   readonly vault: Vault;
+  /** Tries what was given, before it is stored. */
+  readonly verify: (asked: Asked, fields: Readonly<Record<string, string>>) => Promise<Verdict>;
   readonly ring: KeyRing;
   readonly namespace: string;
   readonly audit: Audit;

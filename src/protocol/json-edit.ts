@@ -5,7 +5,7 @@
  * and after a change only that one is left. A value that is no object has no members: nothing is set in it.
  */
 import { err, ok, type Result } from '../errors.ts';
-import { eachMember, skipSpace, type Member } from './json-scan.ts';
+import { eachItem, eachMember, skipSpace, type Member } from './json-scan.ts';
 
 /** Keys from the outermost object inwards; at least one. */
 export type MemberPath = readonly [string, ...string[]];
@@ -55,6 +55,15 @@ export function memberText(text: string, [key, ...rest]: MemberPath): string | u
   const value = text.slice(member.valueStart, member.valueEnd);
   const [next, ...further] = rest;
   return next === undefined ? value : memberText(value, [next, ...further]);
+}
+
+/** Changes the items of a list, each by its own text; what is no list stays as it is. */
+export function mapItems(text: string, change: (item: string) => string): string {
+  const start = skipSpace(text, 0);
+  if (text[start] !== '[') return text;
+  const spans: Span[] = [];
+  eachItem(text, start, (from, to) => { spans.push({ from, to, by: change(text.slice(from, to)) }); });
+  return replaceSpans(text, spans);
 }
 
 function setWithin(text: string, [key, ...rest]: readonly string[], value: string): Result<string, 'no-object'> {

@@ -24,6 +24,7 @@ const paramsKeys = reservedKeys(['name', 'uri', 'arguments', '_meta', 'ref', 'ta
 const readThroughout = new Set(['arguments', 'capabilities', 'clientInfo']);
 const noKeys = reservedKeys([]);
 const code = { quote: 0x22, comma: 0x2c, colon: 0x3a, openBracket: 0x5b, backslash: 0x5c, closeBracket: 0x5d, openBrace: 0x7b, closeBrace: 0x7d } as const;
+const refKeys = reservedKeys(['type', 'name', 'uri']);
 /** Means something to some parsers wherever it stands, and to nobody who is honest. */
 const poisonous = '__proto__';
 
@@ -40,7 +41,9 @@ export function scanEnvelope(text: string): ScannedEnvelope {
 function scanParams(text: string, start: number): boolean {
   return scanObject(text, start, paramsKeys, (key, at) => {
     if (readThroughout.has(key)) return hasUniqueKeysThroughout(text, at);
-    return key !== '_meta' || text[at] !== '{' || scanObject(text, at, noKeys, () => true);
+    if (text[at] !== '{') return true;
+    if (key === 'ref') return scanObject(text, at, refKeys, () => true);
+    return key !== '_meta' || scanObject(text, at, noKeys, () => true);
   });
 }
 
@@ -79,6 +82,17 @@ export function eachMember(text: string, start: number, visit: (member: Member) 
     if (text.charCodeAt(at) === code.comma) at = skipSpace(text, at + 1);
   }
   return true;
+}
+
+/** Walks the list that opens at `start`, in valid JSON. */
+export function eachItem(text: string, start: number, visit: (start: number, end: number) => void): void {
+  let at = skipSpace(text, start + 1);
+  while (at < text.length && text[at] !== ']') {
+    const end = endOfValue(text, at);
+    visit(at, end);
+    at = skipSpace(text, end);
+    if (text[at] === ',') at = skipSpace(text, at + 1);
+  }
 }
 
 /** Whether no object anywhere in this value has a key twice. */

@@ -26,12 +26,22 @@ export function urlErrorAnswer(idText: string, questions: readonly Question[]): 
 
 /** A tool result marked as an error, so that strict clients do not hold it against the tool's output schema. */
 export function textAnswer(idText: string, questions: readonly Question[]): string {
-  const asked = questions.map((question) => `${question.message}\n${question.url}`).join('\n\n');
-  const text = `${asked}\n\nShow the user the link as it is. Never ask for the key in this conversation. When the user says it is done, call the tool again with the same arguments.`;
+  const text = `${asText(questions)} When the user says it is done, call the tool again with the same arguments.`;
   return resultResponse(idText, { content: [{ type: 'text', text }], isError: true });
+}
+
+/** The same for what has no result that could say so: resources, prompts, completions. */
+export function textErrorAnswer(idText: string, questions: readonly Question[]): string {
+  const { code } = refusals['credential-required'];
+  return errorResponse(idText, { code, message: `${asText(questions)} When the user says it is done, send the same request again.` });
+}
+
+function asText(questions: readonly Question[]): string {
+  const asked = questions.map((question) => `${question.message}\n${question.url}`).join('\n\n');
+  return `${asked}\n\nShow the user the link as it is. Never ask for the key in this conversation.`;
 }
 
 export function refusalAnswer(idText: string, titles: readonly string[]): string {
   const { code } = refusals['credential-required'];
-  return errorResponse(idText, { code, message: `This tool needs a credential that the user has not given yet: ${titles.join(', ')}. This client cannot be sent to the page for it.` });
+  return errorResponse(idText, { code, message: `This needs a credential that the user has not given yet: ${titles.join(', ')}. This client cannot be sent to the page for it.` });
 }

@@ -98,3 +98,19 @@ export function mapLines(events: string, change: { readonly data: (value: string
     return field === undefined ? change.other(line) : field + change.data(line.slice(field.length));
   });
 }
+
+/**
+ * Changes the messages in a run of whole events: of each event the data, its lines joined as a reader joins
+ * them. An event that does not change keeps its bytes.
+ */
+export function mapData(events: string, change: (data: string) => string): string {
+  return events.replace(/(?:[^\r\n]+(?:\r\n|[\r\n]|$))+/g, (event) => {
+    const lines = event.match(/[^\r\n]+(?:\r\n|[\r\n]|$)/g) ?? [];
+    const data = lines.flatMap((line) => /^\ufeff?data: ?([^\r\n]*)/.exec(line)?.[1] ?? []).join('\n');
+    const changed = change(data);
+    if (changed === data) return event;
+    const end = /[\r\n]*$/.exec(lines.at(-1) ?? '')?.[0] ?? '';
+    const others = lines.filter((line) => !/^\ufeff?data:/.test(line));
+    return [...others, ...changed.split('\n').map((line) => `data: ${line}${end}`)].join('');
+  });
+}

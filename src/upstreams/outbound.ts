@@ -6,9 +6,11 @@
  * that resolves anew cannot slip past.
  */
 import { lookup as lookUpHost, type LookupAddress, type LookupOptions } from 'node:dns';
+import { lookup as resolveHost } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent, fetch as undiciFetch } from 'undici';
+import { Agent, fetch as undiciFetch, ProxyAgent } from 'undici';
+import type { Certificates } from './certificates.ts';
 
 export type Outbound = (url: string, init?: OutboundInit) => Promise<Response>;
 
@@ -24,6 +26,9 @@ export interface OutboundSettings {
   readonly namedOrigins: ReadonlySet<string>;
   /** Networks that may be reached all the same: in CIDR notation, or single addresses. */
   readonly allow: readonly string[];
+  /** Goes between, except to addresses inside that the file names. It resolves names itself, so only what this machine resolves too is checked. */
+  readonly proxy?: URL | undefined;
+  readonly certificates?: Certificates;
 }
 
 const timeoutMs = 10_000;
@@ -38,21 +43,26 @@ export function createOutbound(settings: OutboundSettings): OutboundClient {
   const networks = settings.allow.map(parseNetwork);
   const mayReach = (address: string): boolean => isPublic(address) || networks.some((network) => isIn(address, network));
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, maxResponseSize: maxAnswerBytes };
-  const open = new Agent({ ...limits, connect: { timeout: timeoutMs } });
-  const guarded = new Agent({ ...limits, connect: { timeout: timeoutMs, lookup: guardedLookup(mayReach) } });
+  const connect = { timeout: timeoutMs, ...settings.certificates };
+  const open = new Agent({ ...limits, connect });
+  const guarded = new Agent({ ...limits, connect: { ...connect, lookup: guardedLookup(mayReach) } });
+  const { proxy } = settings;
+  const proxied = proxy === undefined ? undefined : new ProxyAgent({ ...limits, uri: proxy.href, connectTimeout: timeoutMs, requestTls: connect, proxyTls: connect });
   return {
     async fetch(url, init = {}) {
       const { origin, hostname } = new URL(url);
       const isNamed = settings.namedOrigins.has(origin);
       const literal = hostname.replace(/^\[|\]$/g, '');
       if (!isNamed && isIP(literal) !== 0 && !mayReach(literal)) throw new TypeError('an address inside is not reached unless the file names it');
+      const isProxied = proxied !== undefined && !(isNamed && isInside(literal));
+      if (isProxied && !isNamed && isIP(literal) === 0) await mustNotLeadInside(literal, mayReach);
       const timeout = AbortSignal.timeout(timeoutMs);
       const signal = init.signal === undefined ? timeout : AbortSignal.any([init.signal, timeout]);
-      const answer = await undiciFetch(url, { ...init, redirect: 'manual', signal, dispatcher: isNamed ? open : guarded } as Parameters<typeof undiciFetch>[1]);
+      const answer = await undiciFetch(url, { ...init, redirect: 'manual', signal, dispatcher: isProxied ? proxied : isNamed ? open : guarded } as Parameters<typeof undiciFetch>[1]);
       return answer as unknown as Response;
     },
     async close() {
-      await Promise.all([open.destroy(), guarded.destroy()]);
+      await Promise.all([open.destroy(), guarded.destroy(), proxied?.destroy()]);
     },
   };
 }
@@ -71,6 +81,16 @@ function guardedLookup(mayReach: (address: string) => boolean) {
       else done(null, first.address, first.family);
     });
   };
+}
+
+/** A name that this machine resolves must not lead inside; one that only the proxy resolves is the proxy's to judge. */
+async function mustNotLeadInside(host: string, mayReach: (address: string) => boolean): Promise<void> {
+  const addresses = await resolveHost(host, { all: true }).catch(() => []);
+  if (addresses.length > 0 && !addresses.every(({ address }) => mayReach(address))) throw new TypeError('an address inside is not reached unless the file names it');
+}
+
+function isInside(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || (isIP(host) !== 0 && !isPublic(host));
 }
 
 /** Everything that is not plainly a public unicast address is inside, IPv4 in IPv6 clothing (mapped, NAT64, 6to4) too. */

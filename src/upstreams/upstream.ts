@@ -10,6 +10,8 @@ export interface UpstreamRequest {
   /** Name, value, name, value …; no hop-by-hop headers and no Host. */
   readonly headers: string[];
   readonly body?: Buffer;
+  /** Parameters for the address: name, value, name, value …; each in place of one of that name. */
+  readonly query?: readonly string[];
 }
 
 export interface Upstream {

@@ -185,7 +185,9 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       }
     },
     noteUse(slot, secret) {
-      if (now() - secret.lastUsedAt < noteUseEveryMs) return;
+      // The first use is noted whenever it comes: until then nothing says that there was one.
+      const isFirst = secret.lastUsedAt === secret.storedAt && now() > secret.storedAt;
+      if (!isFirst && now() - secret.lastUsedAt < noteUseEveryMs) return;
       // Marked at once, so that the next call does not note it again while this one writes; a newer secret is left alone.
       if (cache?.peek(slotKey(slot)) === secret) cache.set(slotKey(slot), { ...secret, lastUsedAt: now() });
       // A date that could not be noted stops no call; a failing store is reported by those that need it.

@@ -80,3 +80,31 @@ test('A request that verifies may accept what it likes, but is no other connecti
     '6:28 credentials.c.verify.headers.X: {other}, an unknown field; a template of {token}',
   ]);
 });
+
+test('Arguments are dotted paths, none within another, and _meta keeps the keys of MCP', (context) => {
+  assert.deepEqual(problemsOf(context, withInject('{ arguments: { auth.token: "{token}", auth: "{token}", other: "{token}" } }')), [
+    '6:32 credentials.c.inject.arguments.auth.token: auth.token, which lies within auth; one of them',
+  ]);
+  for (const path of ['a..b', '.a', 'a.__proto__']) {
+    assert.deepEqual(problemsOf(context, withInject(`{ arguments: { ${path}: "{token}" } }`)).map((one) => one.replace(/^.*?: /, '')), [`${path}, no path of an argument; keys joined by dots, such as auth.token`]);
+  }
+  for (const key of ['progressToken', 'io.modelcontextprotocol/clientInfo', 'modelcontextprotocol.io/x']) {
+    assert.deepEqual(problemsOf(context, withInject(`{ meta: { ${key}: "{token}" } }`)).map((one) => one.replace(/^.*?: /, '')), [`${key}, a key of MCP itself; a key of the upstream’s own`]);
+  }
+  assert.deepEqual(problemsOf(context, withInject('{ meta: { example.com/key: "{token}" }, arguments: { auth.token: "{token}", author: "{token}" } }')), []);
+});
+
+test('Two credentials of one call share no query parameter, argument, key of _meta or variable either (A11)', (context) => {
+  const clash = (one: string, other: string, upstream = 'url: "http://127.0.0.1:3000/mcp"') =>
+    problemsOf(context, fileOf({
+      credentials: `\n  one: { kind: apiKey, fields: [{ name: t }], inject: { ${one} } }\n  two: { kind: apiKey, fields: [{ name: t }], inject: { ${other} } }`,
+      upstreams: `\n  u: { ${upstream}, rules: [{ tools: [x], requires: [one, two] }] }`,
+    })).map((problem) => problem.replace(/^.*?: /, ''));
+  const forEach = (kind: string) => `a ${kind} for each, for instance through inject of this upstream`;
+  assert.deepEqual(clash('query: { k: "{t}" }', 'query: { k: "{t}" }'), [`two and one both inject the query parameter k; ${forEach('query parameter')}`]);
+  assert.deepEqual(clash('query: { k: "{t}" }', 'query: { K: "{t}" }'), []);
+  assert.deepEqual(clash('meta: { k: "{t}" }', 'meta: { k: "{t}" }'), [`two and one both inject _meta.k; ${forEach('key of _meta')}`]);
+  assert.deepEqual(clash('arguments: { a: "{t}" }', 'arguments: { a.b: "{t}" }'), [`two and one both inject the argument a.b; ${forEach('tool argument')}`]);
+  assert.deepEqual(clash('arguments: { a: "{t}" }', 'arguments: { ab: "{t}" }, meta: { a: "{t}" }'), []);
+  assert.deepEqual(clash('env: { K: "{t}" }', 'env: { K: "{t}" }', 'transport: stdio, command: x'), [`two and one both inject the variable K; ${forEach('variable')}`]);
+});

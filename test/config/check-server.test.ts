@@ -78,3 +78,11 @@ test('Hosts, origins, networks and paths are what they say', (context) => {
     '6:123 server.maxBody: "8MB"; a size such as 512KiB, 4MiB or 1GiB',
   ]);
 });
+
+test('a path where a key belongs is taken for what it is: the file must be named with ${file:…}', (t) => {
+  const remedy = '[set]; ${file:PATH} around the path of a file that holds the key';
+  for (const path of ['./elicitgate.key', '/run/secrets/elicitgate-key', '~/keys/one.key', '../one.key']) {
+    const [problem = ''] = problemsOf(t, fileOf({ vault: `{ store: "memory:", keys: ["${path}"] }` }));
+    assert.ok(problem.endsWith(`vault.keys[0]: ${remedy}`), problem);
+  }
+});

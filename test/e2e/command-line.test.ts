@@ -99,7 +99,7 @@ test('check says what a valid file means, for people and for scripts, without ke
     stdout: `The file is valid. Elicitgate will answer at http://127.0.0.1:8080
 Secrets: sqlite:${cwd}/elicitgate.db, keys 1 [set]
 
-github: http://127.0.0.1:8080/github/mcp → http://127.0.0.1:3000/mcp
+github: http://127.0.0.1:8080/github/mcp and http://127.0.0.1:8080/mcp → http://127.0.0.1:3000/mcp
   get_me, create_*: asks for github
 
 Credentials:
@@ -113,7 +113,7 @@ Credentials:
     publicUrl: 'http://127.0.0.1:8080',
     store: `sqlite:${cwd}/elicitgate.db`,
     keys: '1 [set]',
-    upstreams: [{ name: 'github', address: 'http://127.0.0.1:3000/mcp', at: 'http://127.0.0.1:8080/github/mcp', rules: [{ tools: ['get_me', 'create_*'], requires: ['github'] }] }],
+    upstreams: [{ name: 'github', address: 'http://127.0.0.1:3000/mcp', at: 'http://127.0.0.1:8080/github/mcp', alsoAt: 'http://127.0.0.1:8080/mcp', rules: [{ tools: ['get_me', 'create_*'], requires: ['github'] }] }],
     credentials: [{ name: 'github', kind: 'apiKey', title: 'GitHub' }],
     notYet: [],
   });
@@ -188,10 +188,10 @@ test('a port in use is told in one sentence, for calls and for the admin listene
   await once(holder, 'listening');
   t.after(() => holder.close());
   const { port } = holder.address() as { readonly port: number };
-  const sentence = `Port ${port} is in use by another program; choose another (server.listen or server.admin in the file, --port for the demo).\n`;
+  const sentence = (place: string) => `Port ${port} is in use by another program; choose another in ${place}.\n`;
   const quiet = 'log: { level: warn }\n';
   const cwd = folderWith(t, { 'calls.yaml': valid(port, quiet), 'admin.yaml': valid(await freePort(), quiet).replace('admin: false', `admin: "127.0.0.1:${port}"`) });
-  for (const file of ['calls.yaml', 'admin.yaml']) assert.deepEqual(await runElicitgate(['serve', '-c', file], { cwd, env: { KEY: key } }), { code: 1, stdout: '', stderr: sentence });
+  for (const [file, place] of [['calls.yaml', 'server.listen'], ['admin.yaml', 'server.admin']] as const) assert.deepEqual(await runElicitgate(['serve', '-c', file], { cwd, env: { KEY: key } }), { code: 1, stdout: '', stderr: sentence(place) });
 });
 
 test('several files make one; a key that stands in two of them is told', async (t) => {

@@ -135,7 +135,7 @@ test('a port in use is told in one sentence, before anything of a running demo i
   t.after(() => holder.close());
   const { port } = holder.address() as { readonly port: number };
   const folder = folderFor(t);
-  const said = `Port ${port} is in use by another program; choose another (server.listen or server.admin in the file, --port for the demo).\n`;
+  const said = `Port ${port} is in use by another program; choose another with --port.\n`;
   for (const args of [[], ['--proxy-only']]) {
     const demo = startElicitgate(['demo', '--port', String(port), '--data', folder, ...args]);
     assert.equal(await demo.end, 1);

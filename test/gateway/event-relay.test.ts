@@ -28,6 +28,8 @@ function dataOf(text: string): string[] {
   return data;
 }
 
+/** An event of more than 64 KiB leaves in pieces; of a shorter one nothing leaves before its end. */
+const long = ' '.repeat(65_536);
 const call = (gateway: RunningGateway, tool = 'free') => ask({ url: gateway.url, session: undefined }, toolCall(tool));
 
 describe('an answer in events', { timeout: 30_000 }, () => {
@@ -62,7 +64,7 @@ describe('an answer in events', { timeout: 30_000 }, () => {
     const stream = await call(gateway);
     gateway.proxy.pass(15_000);
     await stream.until(comment);
-    live.write('data: {"jsonrpc":"2.0",');
+    live.write(`data: {"jsonrpc":"2.0",${long}`);
     await stream.until('"2.0",');
     // The heartbeat of another stream shows that this one's has passed as well.
     const other = await call(gateway);
@@ -70,7 +72,7 @@ describe('an answer in events', { timeout: 30_000 }, () => {
     await other.until(comment);
     live.write('"id":1,"result":{}}\n\n');
     live.end();
-    assert.equal((await stream.over).text, `${comment}data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n`);
+    assert.equal((await stream.over).text, `${comment}data: {"jsonrpc":"2.0",${long}"id":1,"result":{}}\n\n`);
   });
 
   const shapes: readonly [string, string][] = [
@@ -153,10 +155,20 @@ describe('an answer in events that fails', { timeout: 30_000 }, () => {
     const live = liveBody();
     const gateway = await answering(t, () => sse(live.body));
     const stream = await ask({ url: gateway.url, session: undefined }, asked);
-    live.write('data: {"n":1}\n\ndata: {"ha');
+    live.write(`data: {"n":1}\n\ndata: ${long}{"ha`);
     await stream.until('{"ha');
     live.cut();
-    assert.deepEqual(await stream.over, { text: 'data: {"n":1}\n\ndata: {"ha', end: 'cut' });
+    assert.deepEqual(await stream.over, { text: `data: {"n":1}\n\ndata: ${long}{"ha`, end: 'cut' });
+  });
+
+  test('inside an event of which nothing has left ends with the error (B4)', async (t) => {
+    const live = liveBody();
+    const gateway = await answering(t, () => sse(live.body));
+    const stream = await ask({ url: gateway.url, session: undefined }, asked);
+    live.write('data: {"n":1}\n\ndata: {"ha');
+    await stream.until('{"n":1}');
+    live.cut();
+    assert.deepEqual(await stream.over, { text: `data: {"n":1}\n\nevent: message\ndata: ${broken}\n\n`, end: 'whole' });
   });
 
   test('inside an event that is looked into ends with the error, because nothing of that event has left (B4)', async (t) => {

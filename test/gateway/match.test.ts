@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseGlobs } from '../../src/config/globs.ts';
 import { choose, decide } from '../../src/gateway/decide.ts';
-import { matchRules, toolOf } from '../../src/gateway/match.ts';
-import { questionName, questionPlace, type RequiredCredential, type Requirement, type ToolRule } from '../../src/gateway/protected-upstream.ts';
+import { matchRules } from '../../src/gateway/match.ts';
+import { questionName, questionPlace, type RequiredCredential, type Requirement, type CallRule } from '../../src/gateway/protected-upstream.ts';
+import { targetsOf } from '../../src/gateway/target.ts';
 import type { RpcMessage } from '../../src/protocol/json-rpc.ts';
 import type { Secret } from '../../src/vault/secrets.ts';
 
@@ -12,10 +13,10 @@ const any = (...anyOf: readonly RequiredCredential[]): Requirement => ({ anyOf }
 const [githubKey, jiraKey, packKey] = [named('github', 'main'), named('jira', 'main'), named('pack')];
 const [github, jira] = [any(githubKey), any(jiraKey)];
 
-function rule(tools: readonly string[], ...requires: readonly Requirement[]): ToolRule {
+function rule(tools: readonly string[], ...requires: readonly Requirement[]): CallRule {
   const globs = parseGlobs(tools);
   assert.ok(globs.ok);
-  return { matches: globs.value.matches, requires };
+  return { names: ({ kind, name }) => kind === 'tool' && globs.value.matches(name), applies: () => true, requires };
 }
 
 const request = (method: string, params: Readonly<Record<string, unknown>>): RpcMessage => ({ kind: 'request', idText: '1', method, params });
@@ -39,8 +40,17 @@ test('only tools/call can match: never the handshake, a ping or a list, whatever
 });
 
 test('a name that is no text is no tool', () => {
-  for (const name of [undefined, null, 1, {}, ['get_me']]) assert.equal(toolOf(call(name)), undefined);
-  assert.equal(toolOf(call('get_me')), 'get_me');
+  for (const name of [undefined, null, 1, {}, ['get_me']]) assert.deepEqual(targetsOf(call(name)), []);
+  assert.deepEqual(targetsOf(call('get_me')), [{ kind: 'tool', name: 'get_me' }]);
+});
+
+test('resources are known by their URI, prompts by their name, and completions by what they name, whatever type they say', () => {
+  assert.deepEqual(targetsOf(request('resources/read', { uri: 'a://b', name: 'x' })), [{ kind: 'resource', name: 'a://b' }]);
+  assert.deepEqual(targetsOf(request('resources/subscribe', { uri: 'a://b' })), [{ kind: 'resource', name: 'a://b' }]);
+  assert.deepEqual(targetsOf(request('prompts/get', { name: 'p' })), [{ kind: 'prompt', name: 'p' }]);
+  assert.deepEqual(targetsOf(request('completion/complete', { ref: { type: 'ref/prompt', name: 'p' } })), [{ kind: 'prompt', name: 'p' }]);
+  assert.deepEqual(targetsOf(request('completion/complete', { ref: { type: 'ref/prompt', name: 'p', uri: 'a://b' } })), [{ kind: 'prompt', name: 'p' }, { kind: 'resource', name: 'a://b' }]);
+  for (const method of ['resources/list', 'resources/templates/list', 'resources/unsubscribe', 'prompts/list']) assert.deepEqual(targetsOf(request(method, { uri: 'a://b', name: 'p' })), [], method);
 });
 
 const secret = {} as Secret;

@@ -206,6 +206,22 @@ test('in no spelling does a secret come through, the message stays JSON, and not
   );
 });
 
+test('a text is scrubbed alike whether it is short or long, and so is each secret that its strings say (A10)', () => {
+  const secret = 'a"b/c\\d%e&f g\n';
+  const long = 'x'.repeat(2_000);
+  const part = fc.constantFrom('a', 'b', '/', '%', '&', ' ', '"', '\\', '\\n', '\\"', '\\/', '\\\\', '\\u0061', '%25', '&amp;', '&#97;', JSON.stringify(secret).slice(1, -1), JSON.stringify(JSON.stringify(secret)).slice(1, -1), encodeURIComponent(secret));
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+      const said = parts.join('');
+      const short = scrubbed(secret, `{"a":"${said}"}`);
+      assert.equal(scrubbed(secret, `{"b":"${long}","a":"${said}"}`), `{"b":"${long}",${short.slice(1)}`);
+      const whole = JSON.parse(scrubbed(secret, JSON.stringify({ a: said + secret }))) as { readonly a: string };
+      assert.ok(!whole.a.includes(secret) && whole.a.includes(redacted));
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test('of secrets that repeat and overlap in every way, all goes that belongs to one (A10)', () => {
   const text = (minLength: number, maxLength: number) => fc.string({ unit: fc.constantFrom('a', 'b', '.'), minLength, maxLength });
   const repeated = fc.tuple(text(1, 4), fc.integer({ min: 2, max: 12 }), text(0, 3)).map(([part, times, end]) => part.repeat(times) + end);

@@ -172,6 +172,21 @@ test('while an issuer is out of reach later, known keys and known tokens go on; 
   assert.equal(await statusWith(url, fresh), 200);
 });
 
+test('a token that does not name its key is tried with each key of the issuer, and with no other (RFC 7515 §4.1.4)', async (t) => {
+  const own = await startIdentityProvider();
+  t.after(() => own.close());
+  own.publishKey();
+  own.publishKey();
+  const { url } = await startRightPerson(t, own);
+  const claims = { iss: own.issuer, sub: 'ada', aud: url, client_id: 'desk', exp: Math.floor(Date.now() / 1_000) + 600 };
+  const nameless = await own.sign(claims, { kid: undefined });
+  assert.equal((JSON.parse(Buffer.from(nameless.split('.')[0] ?? '', 'base64url').toString()) as { kid?: string }).kid, undefined);
+  assert.equal(await statusWith(url, nameless), 200);
+  own.switchKey();
+  assert.equal(await statusWith(url, await own.sign({ ...claims, jti: 'by the second key' }, { kid: undefined })), 200);
+  assert.equal(await statusWith(url, await provider.sign(claims, { kid: undefined })), 401, 'signed by another issuer');
+});
+
 test('an opaque token is the issuer’s to judge: asked once a minute, for this audience, never after its end', async (t) => {
   const oauth = 'introspection: { clientId: elicitgate, clientSecret: login-secret-1b7f }';
   const { url, token, proxy } = await startRightPerson(t, provider, { oauth });

@@ -5,10 +5,13 @@ import { audiencesOf, principalFrom, scopesOf, type Claims } from '../../src/ide
 const issuer = 'https://id.example.com';
 const personIn = (claims: Claims, subjectClaim = 'sub') => {
   const principal = principalFrom(claims, issuer, subjectClaim);
-  return principal.ok ? principal.value : principal.error;
+  if (!principal.ok) return principal.error;
+  const { claims: kept, ...person } = principal.value;
+  assert.deepEqual(kept, claims);
+  return person;
 };
 
-test('a person is the issuer and one claim; what else is said of her is only for display', () => {
+test('a person is the issuer and one claim; what else is said of her is for display and for conditions of rules', () => {
   assert.deepEqual(personIn({ sub: 'a-1', name: 'Ada', client_id: 'desk', exp: 1_000 }), { issuer, subject: 'a-1', name: 'Ada', clientId: 'desk', expiresAt: 1_060_000 });
   assert.deepEqual(personIn({ sub: 'a-1', oid: 'o-1', preferred_username: 'ada', azp: 'app' }, 'oid'), { issuer, subject: 'o-1', name: 'ada', clientId: 'app' });
   assert.deepEqual(personIn({ sub: 'a-1', email: 'a@example.com', appid: 'app' }), { issuer, subject: 'a-1', name: 'a@example.com', clientId: 'app' });

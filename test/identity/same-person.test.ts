@@ -55,6 +55,10 @@ test('her account page says what can be connected before any call, and afterward
   const desk = await client('ada');
   assert.equal((await desk.call('paid')).message.error?.code, -32042, 'a client is asked about');
   await ada.submit(await ada.open(await link(desk)), { action: 'agree' });
+  assert.equal([...(await ada.open(account)).html.matchAll(/<time datetime=/g)].length, 1, 'stored, and not used yet');
+  proxy.pass(1_000);
+  await desk.call('paid');
+  assert.equal([...(await ada.open(account)).html.matchAll(/<time datetime=/g)].length, 2, 'a first use is told at once');
   proxy.pass(24 * 3_600_000);
   assert.equal((await (await client('ada')).call('free')).status, 401, 'its token is over by now');
   const later = await ada.openAs('ada', account);

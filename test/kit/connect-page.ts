@@ -14,9 +14,9 @@ export interface Answer {
   readonly html: string;
 }
 
-/** Opens the link of an elicitation. */
-export async function openConnectPage(url: string): Promise<ConnectPage> {
-  const response = await fetch(url, { redirect: 'manual' });
+/** Opens the link of an elicitation. @param by headers with which a proxy in front says who is there */
+export async function openConnectPage(url: string, by: Readonly<Record<string, string>> = {}): Promise<ConnectPage> {
+  const response = await fetch(url, { redirect: 'manual', headers: by });
   const html = await response.text();
   const cookie = response.headers.getSetCookie().map((line) => line.split(';')[0]);
   return {
@@ -26,7 +26,7 @@ export async function openConnectPage(url: string): Promise<ConnectPage> {
       const answer = await fetch(url, {
         method: 'POST',
         redirect: 'manual',
-        headers: { origin: new URL(url).origin, cookie: cookie.join('; ') },
+        headers: { ...by, origin: new URL(url).origin, cookie: cookie.join('; ') },
         body: new URLSearchParams({ csrf: hiddenValue(html, 'csrf'), ...fields, action }),
       });
       return { status: answer.status, html: await answer.text() };

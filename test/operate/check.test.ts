@@ -16,11 +16,15 @@ identity: { local: { user: ada } }
 vault: { store: "sqlite:./secrets.db", keys: ["\${KEY}"] }
 credentials:
   github: { kind: apiKey, title: { en: GitHub, de: GitHub (de) }, fields: [{ name: token, label: Token }], inject: { headers: { Authorization: "Bearer {token}" } } }
+  jira: { kind: apiKey, title: Jira, fields: [{ name: token, label: Token }], inject: { headers: { X-Jira: "{token}" } } }
 upstreams:
   main:
     url: http://127.0.0.1:3000/mcp?key=\${SECRET}
     headers: { X-Operator: "\${SECRET}" }
-    rules: [{ tools: [get_me, "create_*"], requires: [github] }]
+    rules:
+      - { tools: [get_me, "create_*"], requires: [github] }
+      - { tools: [search], when: { arguments: { depth: [deep, 3], n: { gt: 1, lte: 5 }, q: { matches: "^x" } } }, unless: { claims: { plan: pro, trial: { exists: false } } }, requires: [{ anyOf: [github, jira] }] }
+      - { tools: [a], resources: ["docs://*"], prompts: [review, "!review_*"], requires: [github] }
   plain: { url: "http://127.0.0.1:3001/mcp" }
   child: { transport: stdio, command: npx, args: [-y, some-server, --token, "\${SECRET}"], trusted: true, env: { TOKEN: "\${SECRET}" } }
 `;
@@ -44,6 +48,8 @@ Secrets: sqlite:${folder}/secrets.db, keys 1 [set]
 
 main: http://localhost:8080/main/mcp → http://127.0.0.1:3000/mcp
   get_me, create_*: asks for github
+  search when argument depth is "deep" or 3 and argument n > 1 and ≤ 5 and argument q matches ^x unless claim plan is "pro" and claim trial is absent: asks for any of github, jira
+  a; resources docs://*; prompts review, !review_*: asks for github
 
 plain: http://localhost:8080/plain/mcp → http://127.0.0.1:3001/mcp
   no rules: everything passes
@@ -53,6 +59,7 @@ child: http://localhost:8080/child/mcp → npx (arguments: 4 [set])
 
 Credentials:
   github (apiKey): GitHub
+  jira (apiKey): Jira
 `,
   );
   assert.ok(made.notYet.some((message) => message.includes('stdio')));

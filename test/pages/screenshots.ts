@@ -28,7 +28,7 @@ for (const language of shippedLanguages) {
   const pages = samplePages(sampleFrame(language));
   const served = await servePages(pages, values.accent);
   for (const name of Object.keys(pages)) {
-    const views = ['light', 'dark'].flatMap((scheme) => [390, 1280].map((width) => ({ scheme, width, picture: `${name}.${language}.${scheme}.${String(width)}` })));
+    const views = ['light', 'dark'].flatMap((scheme) => [360, 1280].map((width) => ({ scheme, width, picture: `${name}.${language}.${scheme}.${String(width)}` })));
     const wanted = views.filter(({ picture }) => positionals.length === 0 || positionals.some((part) => picture.includes(part)));
     if (wanted.length === 0) continue;
     await window.goto(served.url(name));

@@ -55,8 +55,10 @@ const onAnyDisk: readonly Fault[] = [
       writeFileSync(probe, '');
       return command('chattr', '+i', probe) ?? command('chattr', '-i', probe);
     },
-    // An open file keeps its rights; only what is immutable cannot be written any more. The shared memory file is left
-    // alone: it is mapped, and the system ends a process that writes into a mapped file that it may not write.
+    // An open file keeps its rights; only what is immutable cannot be written any more. The `-shm` file is left alone: it
+    // is mapped, and whoever makes it immutable or shortens it ends the process with SIGBUS, as tried. What disks do by
+    // themselves does not, as tried on ext4 and tmpfs (remounted with `abort`, shut down, full while `-shm` had to grow,
+    // unmounted lazily, files removed): SQLite writes the `-wal` file first, and that write fails with an error.
     strike(folder) {
       const files = ['', '-wal'].map((end) => join(folder, `elicitgate.db${end}`));
       assert.equal(command('chattr', '+i', ...files), undefined);

@@ -97,6 +97,24 @@ export const de: Words = {
     'too-long': 'Das ist länger als möglich. Bitte fügen Sie nur den Wert selbst ein.',
   },
 
+  trial: {
+    before: (judge) => `Vor dem Speichern wird bei ${judge} nachgefragt, ob die Angabe gültig ist. Das kann ein paar Sekunden dauern.`,
+    refused: {
+      heading: 'Das wurde nicht angenommen',
+      what: (judge) => `${judge} hat Ihre Eingabe abgelehnt. Bitte prüfen Sie, ob alles mitkopiert wurde und ob sie noch gültig ist.`,
+    },
+    timeout: {
+      heading: 'Das ließ sich nicht prüfen',
+      what: (judge) => `${judge} hat nicht rechtzeitig geantwortet. Ob die Angabe gültig ist, steht deshalb noch nicht fest. Das liegt nicht an Ihnen. Bitte geben Sie sie gleich noch einmal ein.`,
+    },
+    unreachable: {
+      heading: 'Das ließ sich nicht prüfen',
+      what: (judge) => `${judge} kann gerade nicht gefragt werden. Ob die Angabe gültig ist, steht deshalb noch nicht fest. Das liegt nicht an Ihnen. Bitte geben Sie sie gleich noch einmal ein.`,
+    },
+    orAnyway: 'Wenn Sie sicher sind, dass sie stimmt, geben Sie sie noch einmal ein und speichern Sie sie ohne diese Prüfung.',
+    storeAnyway: 'Ohne Prüfung speichern',
+  },
+
   done: {
     heading: (title) => `${title} ist verbunden`,
     byItself: (client) =>

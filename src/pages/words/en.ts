@@ -102,6 +102,24 @@ export const en = {
     'too-long': 'This is longer than it can be. Please paste only the value itself.',
   },
 
+  trial: {
+    before: (judge: string) => `Before it is stored, ${judge} is asked whether it is valid. That can take a few seconds.`,
+    refused: {
+      heading: 'This was not accepted',
+      what: (judge: string) => `${judge} refused what you entered. Please check that you copied all of it, and that it is still valid.`,
+    },
+    timeout: {
+      heading: 'This could not be checked',
+      what: (judge: string) => `${judge} did not answer in time, so nobody knows yet whether it is valid. This is not your doing. Please enter it again in a moment.`,
+    },
+    unreachable: {
+      heading: 'This could not be checked',
+      what: (judge: string) => `${judge} cannot be asked at the moment, so nobody knows yet whether it is valid. This is not your doing. Please enter it again in a moment.`,
+    },
+    orAnyway: 'If you are sure that it is right, enter it once more and store it without this check.',
+    storeAnyway: 'Store without the check',
+  },
+
   done: {
     heading: (title: string) => `${title} is connected`,
     byItself: (client: string | undefined) =>

@@ -100,6 +100,24 @@ export const zhCN: Words = {
     'too-long': '内容过长。请只粘贴所需的值本身。',
   },
 
+  trial: {
+    before: (judge) => `保存之前会先向 ${judge} 确认其是否有效，可能需要几秒钟。`,
+    refused: {
+      heading: '未被接受',
+      what: (judge) => `${judge} 拒绝了您填写的内容。请检查是否已完整复制，以及是否仍然有效。`,
+    },
+    timeout: {
+      heading: '暂时无法验证',
+      what: (judge) => `${judge} 没有及时答复，因此还不知道其是否有效。这不是您的问题。请稍后重新填写。`,
+    },
+    unreachable: {
+      heading: '暂时无法验证',
+      what: (judge) => `目前无法向 ${judge} 确认，因此还不知道其是否有效。这不是您的问题。请稍后重新填写。`,
+    },
+    orAnyway: '如果您确定内容无误，也可以重新填写，不经验证直接保存。',
+    storeAnyway: '不验证，直接保存',
+  },
+
   done: {
     heading: (title) => `${title} 已连接`,
     byItself: (client) =>

@@ -1,0 +1,51 @@
+/**
+ * Where one credential's values go in a request: headers, query parameters, tool arguments and keys of
+ * `_meta`, as the file says for the credential, or for it at this upstream.
+ */
+import type { Inject } from '../config/config.ts';
+import type { Template } from '../config/template.ts';
+import type { MemberPath } from '../protocol/json-edit.ts';
+
+export interface NamedTemplate {
+  /** As it is sent. */
+  readonly name: string;
+  readonly value: Template;
+}
+
+export interface ArgumentTemplate {
+  /** Below `params.arguments`. */
+  readonly path: MemberPath;
+  readonly value: Template;
+}
+
+export interface Targets {
+  readonly headers: readonly NamedTemplate[];
+  readonly query: readonly NamedTemplate[];
+  readonly arguments: readonly ArgumentTemplate[];
+  /** Keys of `params._meta`. */
+  readonly meta: readonly NamedTemplate[];
+}
+
+export function targetsOf(inject: Inject): Targets {
+  return {
+    headers: named(inject.headers),
+    query: named(inject.query),
+    arguments: named(inject.arguments).map(({ name, value }) => ({ path: argumentPath(name), value })),
+    meta: named(inject.meta),
+  };
+}
+
+/** Every template of these targets. */
+export function templatesIn({ headers, query, arguments: values, meta }: Targets): readonly Template[] {
+  return [...headers, ...query, ...values, ...meta].map(({ value }) => value);
+}
+
+function named(templates: Readonly<Record<string, Template>>): readonly NamedTemplate[] {
+  return Object.entries(templates).map(([name, value]) => ({ name, value }));
+}
+
+/** `path.to.key` */
+function argumentPath(dotted: string): MemberPath {
+  const [first = dotted, ...rest] = dotted.split('.');
+  return [first, ...rest];
+}
