@@ -157,13 +157,12 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       if (isNewest(changesBefore)) cache?.set(slotKey(slot), held.value);
       return held.value;
     },
-    cached,
+    cached, change,
     async keep(slot, secret) {
       const changesBefore = changes;
       await records.put(recordId(slot), secret, lifetimeMs(secret));
       stored(slot, isNewest(changesBefore) ? secret : undefined);
     },
-    change,
     inspect: async (slot) => (await records.get(recordId(slot)))?.value,
     async agree(slot, clientId) {
       return (await change(slot, (secret) => ({ ...secret, clients: [...new Set([...secret.clients, clientId])] }))) !== undefined;
