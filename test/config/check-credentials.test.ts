@@ -89,3 +89,11 @@ test('A client has the proof that its method needs, and nothing sets what Elicit
     '5:3 credentials.c.authorizationEndpoint: missing; authorizationEndpoint and tokenEndpoint together',
   ]);
 });
+
+test('A program cannot be asked who protects it', (context) => {
+  const file = fileOf({
+    credentials: '{ c: { kind: oauth, discover: upstream, inject: { meta: { token: "{access_token}" } } } }',
+    upstreams: '{ u: { transport: stdio, command: node, trusted: true, rules: [{ tools: ["*"], requires: [c] }] } }',
+  });
+  assert.match(problemsOf(context, file).join('\n'), /upstreams\.u\.rules\[0\]\.requires: c, with discover: upstream, for a program; a credential that names its third party/);
+});
