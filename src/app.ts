@@ -21,12 +21,14 @@ import type { Gateway } from './gateway/gateway.ts';
 import { createHeartbeat } from './gateway/heartbeat.ts';
 import { createRenewals } from './gateway/renewals.ts';
 import { createInFlight } from './gateway/in-flight.ts';
+import { createLeftStreams } from './gateway/left-streams.ts';
 import { protectUpstream, type ProtectedUpstream } from './gateway/protected-upstream.ts';
 import { registerResourceMetadata } from './gateway/resource-metadata.ts';
 import { registerGateway } from './gateway/routes.ts';
 import { createScrubbers } from './gateway/scrubbers.ts';
 import { createServerStreams } from './gateway/server-streams.ts';
 import { createSessions } from './gateway/sessions.ts';
+import { createTasks } from './gateway/tasks.ts';
 import { createUnheardCalls } from './gateway/unheard-calls.ts';
 import { createAddressGuard } from './identity/addressed.ts';
 import { cookieRules } from './identity/cookies.ts';
@@ -242,6 +244,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     identify: identity.caller,
     countCall: countCall === undefined ? undefined : (request, principal) => countCall(request, personKey(principal)),
     sessions: createSessions(store, ring, config.vault.namespace, now),
+    tasks: createTasks(store, ring, config.vault.namespace, now),
     bindings: createBindings(store, ring, config.vault.namespace, now),
     vault,
     scrubbers: createScrubbers(),
@@ -251,6 +254,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     streams: createServerStreams(),
     unheard: createUnheardCalls(),
     heartbeat: createHeartbeat(),
+    leftStreams: createLeftStreams(),
     inFlight: createInFlight(() => randomBytes(8).toString('hex')),
     audit,
     log,

@@ -43,6 +43,7 @@ export const refusals = {
   'not-acceptable': { status: 406, bareStatus: 406, code: -32600, message: 'The client must accept application/json or text/event-stream.' },
   'too-large': { status: 413, bareStatus: 413, code: -32600, message: 'The message is larger than this proxy takes; the operator can raise server.maxBody.' },
   'unknown-session': { status: 404, bareStatus: 404, code: -32001, message: 'Session not found; start a new one with initialize.' },
+  'unknown-task': { status: 200, bareStatus: 404, code: -32602, message: 'Failed to retrieve task: Task not found.' },
   'no-stream': { status: 405, bareStatus: 405, code: -32000, message: 'This server offers no stream here.' },
   'too-many-calls': { status: 429, bareStatus: 429, code: 1429, message: 'Too many calls; try again later.' },
   'credential-required': { status: 200, bareStatus: 403, code: 1401, message: 'A credential is required for this.' },

@@ -20,7 +20,7 @@ const parts = [
   // What a person runs is an edge like main.ts: it may put an app together, and only main.ts knows it.
   {
     part: 'commands',
-    files: ['src/operate/{serve,check,explain,init,wrap,keygen,rekey,users,schema,demo}.ts'],
+    files: ['src/operate/{serve,greeting,check,explain,init,wrap,keygen,rekey,users,schema,demo}.ts'],
     mayImport: ['errors', 'protocol', 'config', 'ports', 'stations', 'app'],
   },
   {

@@ -115,13 +115,25 @@ function checkReach(path: Path, name: string, upstream: Upstream, { sections, is
     if (credential === undefined || credential.kind === 'payment') continue;
     if (isUncertain(['credentials', required]) || isUncertain([...path, 'inject'])) continue;
     const inject = own(upstream.inject, required) ?? credential.inject;
-    if (targets.some((target) => hasAny(inject[target]))) continue;
+    const used = targets.filter((target) => hasAny(inject[target]));
+    if (used.length === 1 && used[0] === 'arguments') checkArgumentsReach(path, required, upstream, report);
+    if (used.length > 0) continue;
     report(
       at,
       `${required} is asked for, but nothing of it reaches ${name}`,
       `an entry in credentials.${required}.inject: ${targets.join(', ')} (${upstream.transport})`,
     );
   }
+}
+
+/** Only tools have arguments: where a rule is about something else, nothing of the credential would go along. */
+function checkArgumentsReach(path: Path, required: string, { rules }: Upstream, report: Report): void {
+  rules.forEach((rule, index) => {
+    const isForOthers = rule.resources !== undefined || rule.prompts !== undefined;
+    if (isForOthers && namesIn(rule.requires).includes(required)) {
+      report([...path, 'rules', index, 'requires'], `${required} is put into tool arguments only, and resources and prompts have none`, 'headers, query or meta beside arguments, or a rule for tools');
+    }
+  });
 }
 
 function hasAny(map: Readonly<Record<string, unknown>>): boolean {

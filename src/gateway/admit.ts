@@ -7,7 +7,8 @@ import type { Gateway } from './gateway.ts';
 import { readBody } from './read-body.ts';
 import { forwardedHeaders } from './request-headers.ts';
 import { challengeHeader } from './resource-metadata.ts';
-import { protectable, targetsOf } from './target.ts';
+import { isAboutTask } from './tasks.ts';
+import { protectable, targetsOf } from './requested.ts';
 
 /** A name longer than this is no tool's and no prompt's; what is longer than a URI can be is no resource's. */
 const longest = { tool: 1_024, prompt: 1_024, resource: 8_192 };
@@ -33,7 +34,7 @@ function allowOrigin(call: Call): void {
 
 export function identify(gateway: Gateway): Step {
   return (call) => {
-    const caller = gateway.identify(call.raw, call.endpoint.audiences);
+    const caller = gateway.identify(call.request, call.endpoint.audiences);
     return caller instanceof Promise ? caller.then((settled) => settle(call, settled)) : settle(call, caller);
   };
 }
@@ -95,7 +96,8 @@ export function parse(call: Call): StepResult {
 /** A call whose tool cannot be read, or that wants no answer (some servers run it all the same), could pass every rule; so with resources and prompts. */
 function canBeJudged(message: RpcMessage): boolean {
   if (message.kind === 'response') return true;
-  const { method } = message;
+  const { method, params } = message;
+  if (isAboutTask(method)) return message.kind === 'request' && typeof params['taskId'] === 'string' && !hasHidden(params['taskId']);
   if (!protectable.has(method)) return !isLookalike(method);
   const targets = targetsOf(message);
   return targets.length > 0 && targets.every(({ kind, name }) => name.length <= longest[kind] && !hasHidden(name));
@@ -103,7 +105,8 @@ function canBeJudged(message: RpcMessage): boolean {
 
 /** What lenient servers may take for a method that can be protected. */
 function isLookalike(method: string): boolean {
-  return hasHidden(method) || protectable.has(method.normalize('NFKC').toLowerCase());
+  const meant = method.normalize('NFKC').toLowerCase();
+  return hasHidden(method) || protectable.has(meant) || isAboutTask(meant);
 }
 
 /** Control, format and lone surrogate characters, and space around: some servers drop them, and then it is another name. */

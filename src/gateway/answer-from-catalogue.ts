@@ -21,6 +21,8 @@ export function answerFromCatalogue(gateway: Gateway): Step {
     // Nobody upstream waits for what a client of a session that is not open there says.
     if (message.kind !== 'request') return call.session?.upstreamSession === undefined ? { status: 202 } : undefined;
     if (message.method === 'initialize') return open(gateway, call, message, catalogue);
+    // An upstream that answers no discover is a legacy one; a client of both eras then opens with `initialize`.
+    if (message.method === 'server/discover' && catalogue.discover === undefined) return call.refuse('unsupported-era');
     const result = resultOf(message.method, catalogue);
     return result === undefined ? undefined : { status: 200, body: finished(call, message, result) };
   };

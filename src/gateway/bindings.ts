@@ -34,10 +34,14 @@ export interface Bindings {
 }
 
 const knownSessions = 20_000;
+/** Of all that is known here, as JSON; the rest is read again. */
+const knownCharacters = 16 * 1024 * 1024;
+/** No honest client says more of itself; of one that does only this much is kept. */
+const longestParams = 16 * 1024;
 
 export function createBindings(store: Store, ring: KeyRing, namespace: string, now: Clock): Bindings {
   const records = createRecords<Binding>(store, ring, namespace, 'session');
-  const known = new LRUCache<string, { readonly binding: Binding | null; readonly held?: Held<Binding> }>({ max: knownSessions });
+  const known = new LRUCache<string, { readonly binding: Binding | null; readonly held?: Held<Binding> }>({ max: knownSessions, maxSize: knownCharacters, sizeCalculation: ({ binding }) => (binding === null ? 64 : sizeOf(binding)) });
   const idOf = (session: Session) => ({ owner: [session.id], item: [] });
   const lifeMs = (session: Session): number => Math.max(1, session.expiresAt - now());
 
@@ -66,6 +70,17 @@ export function createBindings(store: Store, ring: KeyRing, namespace: string, n
       return true;
     },
   };
+}
+
+function sizeOf({ params }: Binding): number {
+  return JSON.stringify(params).length + 512;
+}
+
+/** What is kept of a client's `initialize` for another one. */
+export function keptParams(params: JsonObject): JsonObject {
+  if (JSON.stringify(params).length <= longestParams) return params;
+  const version = typeof params['protocolVersion'] === 'string' ? params['protocolVersion'].slice(0, 32) : '';
+  return { protocolVersion: version, capabilities: {}, clientInfo: { name: 'client', version: '1' } };
 }
 
 /** Which secrets these are: another one of the same credential is another name. */

@@ -14,7 +14,7 @@ import type { Endpoint } from './endpoint.ts';
 import type { ProtectedUpstream, Requirement } from './protected-upstream.ts';
 import type { PersonScrubber } from './scrubbers.ts';
 import type { Session } from './sessions.ts';
-import { targetsOf, toolOf, type Target } from './target.ts';
+import { targetsOf, toolOf, type Target } from './requested.ts';
 
 export class Call {
   readonly request: FastifyRequest;

@@ -7,7 +7,7 @@ import type { Answer } from './answer.ts';
 import type { Call, Step } from './call.ts';
 import type { Decision, Rung } from './decide.ts';
 import type { Gateway } from './gateway.ts';
-import { shownName, targetFacts } from './target.ts';
+import { shownName, targetFacts } from './requested.ts';
 import { questionName, questionPlace, type Requirement } from './protected-upstream.ts';
 
 export function elicit(gateway: Gateway): Step {

@@ -14,6 +14,7 @@ import { injectIntoMessage } from './inject-body.ts';
 import { askAgain, inspectEvents, isRejectedAnswer, isRejectedStatus, mustInspect } from './rejection.ts';
 import { hidingArguments } from './listed-tools.ts';
 import { beginFlight, outgoingBody, restoreNames, startsTask, untilOver } from './outgoing.ts';
+import { watchTasks } from './own-tasks.ts';
 import { dropStrayProgress } from './progress.ts';
 import { Relay, type AnswerHead, type RelayPlan } from './relay.ts';
 import { injectedHeaders } from './request-headers.ts';
@@ -29,7 +30,7 @@ export function forward(gateway: Gateway): Step {
     if (!message.ok) return call.refuse(message.error);
     const { body, headers } = message.value;
     const flight = beginFlight(gateway, call);
-    const plan = planFor(gateway, call);
+    const plan = watchTasks(gateway, call, planFor(gateway, call));
     const relay = new Relay(call.reply, flight?.isLent === true ? restoreNames(plan) : plan, gateway.heartbeat, call.upstream.config.timeout, gateway.now);
     const handler = flight === undefined ? relay : untilOver(relay, () => { flight.over(startsTask(call.message)); });
     call.upstream.adapter.send({ method: 'POST', headers: ['content-type', 'application/json', ...headers], body: outgoingBody(gateway, call, body, flight), query: renderQuery(call.held) }, handler);
@@ -60,7 +61,15 @@ function planFor(gateway: Gateway, call: Call): RelayPlan {
   const report: RelayPlan['report'] = (reason, error) => {
     gateway.log.warn({ upstream: call.upstream.config.name, outcome: reason, reason: describeError(error) }, 'the upstream failed');
   };
-  const unheard: RelayPlan['unheard'] = (breakOff) => gateway.unheard.add(personKey(call.principal), breakOff);
+  let isStream = false;
+  const unheard: RelayPlan['unheard'] = (breakOff) => {
+    const forget = gateway.unheard.add(personKey(call.principal), breakOff);
+    const forgetLeft = isStream && call.session !== undefined ? gateway.leftStreams.add(call.session.id, breakOff) : undefined;
+    return () => {
+      forget();
+      forgetLeft?.();
+    };
+  };
   const { message, reply } = call;
   if (message.kind !== 'request') {
     return { report, unheard, refuse: (reason) => { sendAnswer(reply, refuseBare(reason)); }, choose: (head) => chooseForNotification(gateway, call, head) };
@@ -69,7 +78,10 @@ function planFor(gateway: Gateway, call: Call): RelayPlan {
     report,
     unheard,
     refuse: (reason) => { sendAnswer(reply, call.refuse(reason)); },
-    choose: (head) => chooseForRequest(gateway, call, message.idText, head),
+    choose(head) {
+      isStream = head.media === 'events';
+      return chooseForRequest(gateway, call, message.idText, head);
+    },
   };
   return message.method === 'initialize' ? initializePlan(gateway, call, plan) : plan;
 }

@@ -12,10 +12,12 @@ import type { Vault } from '../vault/secrets.ts';
 import type { Bindings } from './bindings.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { InFlight } from './in-flight.ts';
+import type { LeftStreams } from './left-streams.ts';
 import type { Scrubbers } from './scrubbers.ts';
 import type { Renewals } from './renewals.ts';
 import type { ServerStreams } from './server-streams.ts';
 import type { Sessions } from './sessions.ts';
+import type { Tasks } from './tasks.ts';
 import type { UnheardCalls } from './unheard-calls.ts';
 
 export interface ClientOverride {
@@ -30,6 +32,7 @@ export interface Gateway {
   /** Counts one call. @returns seconds to wait when the person has made too many */
   readonly countCall: ((request: FastifyRequest, principal: Principal) => Promise<number | undefined>) | undefined;
   readonly sessions: Sessions;
+  readonly tasks: Tasks;
   readonly bindings: Bindings;
   readonly vault: Vault;
   readonly scrubbers: Scrubbers;
@@ -40,6 +43,7 @@ export interface Gateway {
   readonly unheard: UnheardCalls;
   readonly heartbeat: Heartbeat;
   readonly inFlight: InFlight;
+  readonly leftStreams: LeftStreams;
   readonly audit: Audit;
   readonly log: Log;
   readonly now: Clock;

@@ -9,7 +9,7 @@ import { displayName } from '../protocol/session-token.ts';
 import { EventSplitter } from '../protocol/sse.ts';
 import { describeError } from '../operate/log.ts';
 import { sendAnswer } from './answer.ts';
-import { nameOfSecrets } from './bindings.ts';
+import { keptParams, nameOfSecrets } from './bindings.ts';
 import type { Call } from './call.ts';
 import { ClientStream } from './client-stream.ts';
 import type { ClientOverride, Gateway } from './gateway.ts';
@@ -110,7 +110,7 @@ function keepBinding(gateway: Gateway, call: Call, token: string, params: JsonOb
   const session = gateway.sessions.read(token, call.principal, name);
   if (session === undefined || !isBound(session, call)) return;
   const { upstreamSession, negotiatedVersion } = session;
-  gateway.bindings.begin(session, { params, secrets: nameOfSecrets(call.held), upstreamSession, negotiatedVersion }).catch((error: unknown) => {
+  gateway.bindings.begin(session, { params: keptParams(params), secrets: nameOfSecrets(call.held), upstreamSession, negotiatedVersion }).catch((error: unknown) => {
     gateway.log.warn({ upstream: name, reason: describeError(error) }, 'the parameters of a session could not be stored');
   });
 }

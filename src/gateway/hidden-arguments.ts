@@ -7,13 +7,13 @@
 import { LRUCache } from 'lru-cache';
 import { deleteMember, mapItems, memberText, setMember, type MemberPath } from '../protocol/json-edit.ts';
 import { mapData } from '../protocol/sse.ts';
-import type { Target } from './target.ts';
-import type { Targets } from './targets.ts';
+import type { Target } from './requested.ts';
+import type { Places } from './injected-places.ts';
 import { messageIn } from './upstream-messages.ts';
 
 interface RuleOfTools {
   readonly names: (target: Target) => boolean;
-  readonly requires: readonly { readonly anyOf: readonly Pick<Targets, 'arguments'>[] }[];
+  readonly requires: readonly { readonly anyOf: readonly Pick<Places, 'arguments'>[] }[];
 }
 
 export interface HiddenArguments {
@@ -33,7 +33,7 @@ const knownHeaders = 10_000;
  * @param always credentials that every call carries
  * @returns undefined where no credential is put into an argument
  */
-export function createHiddenArguments(rules: readonly RuleOfTools[], always: readonly Pick<Targets, 'arguments'>[]): HiddenArguments | undefined {
+export function createHiddenArguments(rules: readonly RuleOfTools[], always: readonly Pick<Places, 'arguments'>[]): HiddenArguments | undefined {
   const isAny = [...always, ...rules.flatMap(credentialsOf)].some((credential) => credential.arguments.length > 0);
   if (!isAny) return undefined;
   const headers = new LRUCache<string, string>({ max: knownHeaders });

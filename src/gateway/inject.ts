@@ -6,7 +6,7 @@ import { secretFieldsOf } from '../collect/kinds.ts';
 import { canonicalHeader } from '../config/headers.ts';
 import type { Secret } from '../vault/secrets.ts';
 import type { HeldCredential } from './decide.ts';
-import { templatesIn } from './targets.ts';
+import { templatesIn } from './injected-places.ts';
 
 const rendered = new WeakMap<Secret, Map<HeldCredential['credential'], readonly string[]>>();
 

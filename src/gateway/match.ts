@@ -7,7 +7,7 @@ import type { Claims } from '../identity/principal.ts';
 import type { RpcMessage } from '../protocol/json-rpc.ts';
 import { unjudgeable, type Facts } from './conditions.ts';
 import type { CallRule, Requirement } from './protected-upstream.ts';
-import { targetsOf } from './target.ts';
+import { targetsOf } from './requested.ts';
 
 const nothing: readonly Requirement[] = [];
 

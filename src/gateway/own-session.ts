@@ -11,7 +11,7 @@ import { renderHeaders, renderQuery } from './inject.ts';
 import { askUpstream, type OwnAnswer, type OwnFailure } from './own-request.ts';
 import type { ProtectedUpstream } from './protected-upstream.ts';
 import { injectedHeaders } from './request-headers.ts';
-import { toolOf } from './target.ts';
+import { toolOf } from './requested.ts';
 
 export interface OwnSession {
   /** The upstream's own id; absent for a sessionless upstream. */

@@ -13,10 +13,10 @@ import { applies, type Facts } from './conditions.ts';
 import { createHiddenArguments, type HiddenArguments } from './hidden-arguments.ts';
 import { passingHeaders } from './request-headers.ts';
 import { matchUris } from './resource-names.ts';
-import type { Target } from './target.ts';
-import { targetsOf, type Targets } from './targets.ts';
+import type { Target } from './requested.ts';
+import { placesOf, type Places } from './injected-places.ts';
 
-export interface RequiredCredential extends Targets {
+export interface RequiredCredential extends Places {
   readonly config: CollectedCredential;
   /** The upstream's name; absent when one secret serves all upstreams that require it. */
   readonly place: string | undefined;
@@ -132,7 +132,7 @@ function requiredCredential(config: Config, upstream: HttpUpstream, name: string
     place: credential.shared ? undefined : upstream.name,
     ...(credential.kind === 'oauth' && credential.discover !== undefined ? { upstreamUrl: upstream.url } : {}),
     destination: [...new Set([...(credential.shared ? originsOf(config, name) : [upstream.url.origin]), ...verifyOrigin(credential)])].sort().join(' '),
-    ...targetsOf(upstream.inject[name] ?? credential.inject),
+    ...placesOf(upstream.inject[name] ?? credential.inject),
   };
 }
 

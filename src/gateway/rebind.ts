@@ -27,7 +27,8 @@ export function rebind(gateway: Gateway): Step {
   function open(call: Call, session: Session, secrets: string): Promise<Outcome> {
     const underway = opening.get(session.id);
     if (underway?.secrets === secrets) return underway.outcome;
-    const outcome = (underway?.outcome ?? Promise.resolve()).then(() => reopen(gateway, call, session, secrets, endWhenIdle)).finally(() => {
+    // Whatever became of the one before, this one has its own secrets to open with.
+    const outcome = Promise.allSettled([underway?.outcome]).then(() => reopen(gateway, call, session, secrets, endWhenIdle)).finally(() => {
       if (opening.get(session.id)?.outcome === outcome) opening.delete(session.id);
     });
     opening.set(session.id, { secrets, outcome });
@@ -41,7 +42,8 @@ export function rebind(gateway: Gateway): Step {
   function use(call: Call, { upstreamSession, negotiatedVersion }: Binding): void {
     if (call.session === undefined) return;
     call.session = withUpstream(call.session, upstreamSession, negotiatedVersion);
-    if (call.raw.method !== 'POST' || upstreamSession === undefined) return;
+    // A reply that is closed already would be counted for ever.
+    if (call.raw.method !== 'POST' || upstreamSession === undefined || call.reply.destroyed) return;
     const state = busy.get(upstreamSession) ?? { count: 0 };
     state.count += 1;
     busy.set(upstreamSession, state);

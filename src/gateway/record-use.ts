@@ -7,7 +7,7 @@ import { describeError } from '../operate/log.ts';
 import type { Call, Step } from './call.ts';
 import type { Gateway } from './gateway.ts';
 import { secretSlot } from './protected-upstream.ts';
-import { targetFacts } from './target.ts';
+import { targetFacts } from './requested.ts';
 
 export function recordUse(gateway: Gateway): Step {
   return (call) => {

@@ -15,7 +15,7 @@ import { ask } from './elicit.ts';
 import type { Gateway } from './gateway.ts';
 import { decideWith } from './look-up.ts';
 import { secretSlot, type Rejected } from './protected-upstream.ts';
-import { targetFacts } from './target.ts';
+import { targetFacts } from './requested.ts';
 import { maxHeldBytes, OversizedAnswer, type Sink } from './sinks.ts';
 import { messagesIn } from './upstream-messages.ts';
 

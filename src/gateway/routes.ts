@@ -17,6 +17,7 @@ import type { Gateway } from './gateway.ts';
 import { decide, lookUp, match, openSession } from './look-up.ts';
 import { rebind } from './rebind.ts';
 import { recordUse } from './record-use.ts';
+import { ownTask } from './own-tasks.ts';
 import { inTurn } from './pipelined.ts';
 import { openServerStream } from './server-stream.ts';
 
@@ -32,6 +33,7 @@ function postSteps(gateway: Gateway, maxBodyBytes: number): readonly Step[] {
     classify,
     openSession(gateway),
     match,
+    ownTask(gateway),
     lookUp(gateway),
     freshen(gateway),
     decide(gateway),

@@ -40,6 +40,7 @@ export function openServerStream(gateway: Gateway): Step {
       return 'taken';
     }
     const isResuming = call.raw.headers['last-event-id'] !== undefined;
+    if (isResuming && session !== undefined) gateway.leftStreams.release(session.id);
     const running = session === undefined || isResuming ? undefined : gateway.streams.bySession.get(session.id);
     if (running !== undefined) {
       running.takeOver(call);

@@ -11,7 +11,7 @@ import type { Log } from '../operate/log.ts';
 import type { Clock } from '../stores/store.ts';
 import type { CallerFault, IdentifyCaller } from './caller.ts';
 import { audiencesOf, principalFrom, scopesOf, type Claims } from './claims.ts';
-import { createIntrospection } from './introspection.ts';
+import { createIntrospection, introspectedMs } from './introspection.ts';
 import type { Issuer } from './issuer.ts';
 import type { Principal } from './principal.ts';
 import { claimsForLog, verifySigned, type TokenFault } from './signed-token.ts';
@@ -25,7 +25,6 @@ export interface TokenSettings {
   readonly isIntrospected: boolean;
 }
 
-const introspectedMs = 60_000;
 const keptTokens = 20_000;
 const tokenTypes: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt', 'application/jwt']);
 
@@ -37,7 +36,7 @@ interface Checked {
 
 export function createTokenIdentity(settings: TokenSettings, issuer: Issuer, log: Log, now: Clock): IdentifyCaller {
   const good = new LRUCache<string, Checked>({ max: keptTokens, ttlResolution: 0, perf: { now } });
-  const read = settings.isIntrospected ? createIntrospection(issuer, now) : (token: string) => verify(issuer, token, now);
+  const read: (token: string, address: string) => Promise<Result<Claims, TokenFault>> = settings.isIntrospected ? createIntrospection(issuer, now) : (token) => verify(issuer, token, now);
   const scope = settings.advertisedScopes.join(' ');
   const challenge = scope === '' ? {} : { scope };
   const invalidToken: CallerFault = { reason: 'unauthorized', challenge: { error: 'invalid_token', ...challenge } };
@@ -82,10 +81,10 @@ export function createTokenIdentity(settings: TokenSettings, issuer: Issuer, log
   }
 
   return (request, accepted) => {
-    const token = bearerToken(request);
+    const token = bearerToken(request.raw);
     if (token === undefined) return err({ reason: 'unauthorized', challenge });
     const known = good.get(token);
-    return known === undefined ? check(token, accepted, request.socket.remoteAddress ?? '') : judge(token, known, accepted);
+    return known === undefined ? check(token, accepted, request.ip) : judge(token, known, accepted);
   };
 }
 

@@ -82,10 +82,16 @@ function callerBy(parts: IdentityParts, ways: Ways): IdentifyCaller {
       now,
     );
   }
-  if (ways.jwtHeader !== undefined) return createAssertionIdentity(ways.jwtHeader, assertionIssuer(parts, ways.jwtHeader), log, now);
-  if (ways.proxyHeaders !== undefined) return createProxyHeaderIdentity(ways.proxyHeaders, config.server.trustedProxies);
+  if (ways.jwtHeader !== undefined) {
+    const identify = createAssertionIdentity(ways.jwtHeader, assertionIssuer(parts, ways.jwtHeader), log, now);
+    return ({ raw }) => identify(raw);
+  }
+  if (ways.proxyHeaders !== undefined) {
+    const identify = createProxyHeaderIdentity(ways.proxyHeaders, config.server.trustedProxies);
+    return ({ raw }) => identify(raw);
+  }
   const identifyLocal = localIdentity(ways);
-  return (request) => identifyLocal(request.headers);
+  return ({ raw }) => identifyLocal(raw.headers);
 }
 
 function visitorBy(parts: IdentityParts, ways: Ways): Pick<Identity, 'visitor' | 'browserLogin' | 'logoutUrl'> {

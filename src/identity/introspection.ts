@@ -1,10 +1,11 @@
 /**
- * The issuer's own word on a token (RFC 7662). Whoever sends tokens that nobody issued makes the issuer
- * work, so this asks once for a token at a time, remembers for a while what was not active, and asks only
- * so much at once: for one address, and in all. What it has no room to ask is not known, and not refused.
+ * The issuer's own word on a token (RFC 7662), asked sparingly: once for calls that come together, not again
+ * for half a minute about a token that was refused, and, about tokens that were never good, at most 60 times
+ * a minute for one address and 600 times in all. So nobody floods the issuer through here with tokens that
+ * were made up; a token that was good is asked about whatever others do.
  */
-import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { tokenIntrospection } from 'openid-client';
 import { err, ok, type Result } from '../errors.ts';
 import type { Clock } from '../stores/store.ts';
@@ -12,46 +13,79 @@ import type { Claims } from './claims.ts';
 import type { Issuer } from './issuer.ts';
 import type { TokenFault } from './signed-token.ts';
 
-type Word = Result<Claims, TokenFault>;
+/** How long an answer may be kept (the issuer may revoke a token at any time). */
+export const introspectedMs = 60_000;
 
-const inactiveMs = 30_000;
-const keptInactive = 50_000;
-const mostAtOnce = 100;
-const mostAtOncePerAddress = 20;
+const refusedMs = 30_000;
+const rememberedMs = 3_600_000;
+const remembered = 20_000;
+const windowMs = 60_000;
+const perAddress = 60;
+const inAll = 600;
 
-/** @returns asks about a token, for a caller at an address */
-export function createIntrospection(issuer: Issuer, now: Clock): (token: string, address: string) => Promise<Word> {
-  const inactive = new LRUCache<string, TokenFault>({ max: keptInactive, ttl: inactiveMs, ttlResolution: 0, perf: { now } });
-  const asking = new Map<string, Promise<Word>>();
-  const byAddress = new Map<string, number>();
+type Asked = Result<Claims, TokenFault>;
 
-  async function askNow(token: string, key: string, address: string): Promise<Word> {
-    byAddress.set(address, (byAddress.get(address) ?? 0) + 1);
-    try {
-      const word = await introspect(issuer, token);
-      if (!word.ok && word.error.fault === 'invalid') inactive.set(key, word.error);
-      return word;
-    } finally {
-      asking.delete(key);
-      const left = (byAddress.get(address) ?? 1) - 1;
-      if (left > 0) byAddress.set(address, left);
-      else byAddress.delete(address);
+/** @returns asks about a token that came from an address */
+export function createIntrospection(issuer: Issuer, now: Clock): (token: string, address: string) => Promise<Asked> {
+  const kept = { max: remembered, ttlResolution: 0, perf: { now } };
+  // By digest: what was refused may be somebody's password.
+  const refused = new LRUCache<string, TokenFault>({ ...kept, ttl: refusedMs });
+  const wasGood = new LRUCache<string, true>({ ...kept, ttl: rememberedMs });
+  const underWay = new Map<string, Promise<Asked>>();
+  const budget = createBudget(now);
+
+  async function ask(token: string, id: string, address: string): Promise<Asked> {
+    const isNew = !wasGood.has(id);
+    if (isNew && !budget.spend(address)) return err({ fault: 'unavailable', why: 'too many unknown tokens in a minute; the issuer was not asked' });
+    const asked = await introspect(issuer, token);
+    if (asked.ok) {
+      wasGood.set(id, true);
+      if (isNew) budget.giveBack(address);
+    } else if (asked.error.fault === 'invalid') {
+      wasGood.delete(id);
+      refused.set(id, asked.error);
     }
+    return asked;
   }
-  return async (token, address) => {
-    const key = createHash('sha256').update(token).digest('base64');
-    const known = inactive.get(key);
-    if (known !== undefined) return err(known);
-    const underWay = asking.get(key);
-    if (underWay !== undefined) return underWay;
-    if (asking.size >= mostAtOnce || (byAddress.get(address) ?? 0) >= mostAtOncePerAddress) return err({ fault: 'unavailable', why: 'too many tokens are asked about already' });
-    const word = askNow(token, key, address);
-    asking.set(key, word);
-    return word;
+
+  return (token, address) => {
+    const id = createHash('sha256').update(token).digest('base64');
+    const fault = refused.get(id);
+    if (fault !== undefined) return Promise.resolve(err(fault));
+    const asking = underWay.get(id) ?? ask(token, id, address).finally(() => underWay.delete(id));
+    underWay.set(id, asking);
+    return asking;
   };
 }
 
-async function introspect(issuer: Issuer, token: string): Promise<Word> {
+/** Questions that may still turn out to be in vain, within a window of a minute. */
+function createBudget(now: Clock) {
+  const spent = new LRUCache<string, number>({ max: remembered });
+  let total = 0;
+  let since = now();
+
+  function spend(address: string): boolean {
+    if (now() - since >= windowMs) {
+      spent.clear();
+      total = 0;
+      since = now();
+    }
+    const own = spent.get(address) ?? 0;
+    if (own >= perAddress || total >= inAll) return false;
+    spent.set(address, own + 1);
+    total += 1;
+    return true;
+  }
+  function giveBack(address: string): void {
+    const own = spent.get(address) ?? 0;
+    if (own === 0) return;
+    spent.set(address, own - 1);
+    total -= 1;
+  }
+  return { spend, giveBack };
+}
+
+async function introspect(issuer: Issuer, token: string): Promise<Asked> {
   try {
     const answer = await tokenIntrospection(await issuer.configuration(), token);
     if (!answer.active) return err({ fault: 'invalid', why: 'not active' });

@@ -2,7 +2,7 @@
  * A signed token of an issuer (RFC 7519): its signature by one of the issuer's keys, with asymmetric
  * algorithms only, and its issuer, audience and times.
  */
-import { decodeJwt, errors, jwtVerify, type CryptoKey, type JWTHeaderParameters, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
+import { decodeJwt, errors, jwtVerify, type JWTHeaderParameters, type JWTPayload, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
 import { err, ok, type Result } from '../errors.ts';
 import type { Clock } from '../stores/store.ts';
 import { clockToleranceSeconds } from './claims.ts';
@@ -23,13 +23,14 @@ export interface TokenFault {
 /** Asymmetric only: with a symmetric one, the public key would be the secret. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 const longestLogged = 200;
-/** Of keys that could have signed a token that does not say which did; an issuer that changes its keys has two. */
-const mostKeysTried = 8;
+
+/** Keys of an issuer that a token without a key id is tried with. */
+const triedKeys = 16;
 
 /** @param audience of which the token must name one; absent: any, for the caller to judge */
 export async function verifySigned(token: string, issuer: Issuer, now: Clock, audience?: readonly string[]): Promise<Result<SignedToken, TokenFault>> {
   try {
-    const { payload, protectedHeader } = await verifyByAny(token, issuer.key, {
+    const { payload, protectedHeader } = await verifyWithAny(token, issuer, {
       issuer: issuer.issuer,
       algorithms,
       currentDate: new Date(now()),
@@ -44,25 +45,26 @@ export async function verifySigned(token: string, issuer: Issuer, now: Clock, au
   }
 }
 
-/** A token need not name its key (RFC 7515 §4.1.4): then each of the issuer's keys for its algorithm is tried. */
-async function verifyByAny(token: string, key: JWTVerifyGetKey, options: JWTVerifyOptions): ReturnType<typeof jwtVerify> {
+/** A token need not say which key signed it (RFC 7515 §4.1.4); then each that it could be is tried. */
+async function verifyWithAny(token: string, issuer: Issuer, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
   try {
-    return await jwtVerify(token, key, options);
+    return await jwtVerify(token, issuer.key, options);
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-    return verifyByEach(token, error, options);
+    return tryEach(token, error, options);
   }
 }
 
-async function verifyByEach(token: string, keys: AsyncIterable<CryptoKey>, options: JWTVerifyOptions): ReturnType<typeof jwtVerify> {
+async function tryEach(token: string, keys: errors.JWKSMultipleMatchingKeys, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
   let tried = 0;
   for await (const key of keys) {
-    if ((tried += 1) > mostKeysTried) break;
     try {
       return await jwtVerify(token, key, options);
     } catch (error) {
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
     }
+    tried += 1;
+    if (tried === triedKeys) break;
   }
   throw new errors.JWSSignatureVerificationFailed();
 }

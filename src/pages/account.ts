@@ -56,8 +56,16 @@ async function rowOf(pages: Pages, visitor: Visitor, frame: Frame, { upstream, c
     title: textIn(title, frame.language),
     description: description === undefined ? undefined : textIn(description, frame.language),
     destination: credential.destination,
-    ...(secret === undefined ? { status: 'none' } : { status: statusOf(secret, credential, pages.now()), since: secret.storedAt, ...(secret.lastUsedAt > secret.storedAt ? { lastUsed: secret.lastUsedAt } : {}), clients: secret.clients }),
+    ...(secret === undefined ? { status: 'none' } : { status: statusOf(secret, credential, pages.now()), since: secret.storedAt, ...(secret.lastUsedAt > secret.storedAt ? { lastUsed: secret.lastUsedAt } : {}), ...endOf(secret, pages.now()), clients: secret.clients }),
   };
+}
+
+const soonMs = 7 * 86_400_000;
+
+/** Soon is within a week, or within the last tenth of a shorter life. */
+function endOf({ expiresAt, storedAt }: Secret, now: number): Pick<AccountRow, 'until' | 'endsSoon'> {
+  if (expiresAt === undefined) return {};
+  return { until: expiresAt, endsSoon: expiresAt - now <= Math.min(soonMs, (expiresAt - storedAt) / 10) };
 }
 
 /** `outdated`: the file changed what it is or where it goes, so it is asked for again. */

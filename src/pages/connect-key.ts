@@ -44,6 +44,7 @@ export async function keyPage(pages: Pages, visit: CheckedVisit, config: ApiKeyC
     keptForMs: config.expiresAfter,
     replaces: stored !== undefined,
     refused: stored?.isRejected,
+    expiredOn: stored?.expiresAt !== undefined && stored.expiresAt <= pages.now() ? stored.expiresAt : undefined,
     trial: trialOf(visit, frame.language, verdict),
   });
   return { status, html };

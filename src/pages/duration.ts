@@ -1,4 +1,4 @@
-/** How a length of time reads in a sentence, in the visitor's language. */
+/** How a length of time and a day read in a sentence, in the visitor's language. */
 
 const units = [
   { unit: 'day', ms: 86_400_000 },
@@ -25,4 +25,9 @@ export function durationIn(language: string, durationMs: number): string {
       return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
     }
   }
+}
+
+/** The day of a moment (UTC), in the calendar of the language. @param time milliseconds since the epoch */
+export function dayIn(language: string, time: number): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(time);
 }

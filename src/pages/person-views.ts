@@ -6,6 +6,7 @@
  * "Phishing").
  */
 import { icon } from './assets.ts';
+import { dayIn } from './duration.ts';
 import type { IconName } from './assets.ts';
 import { plainLine, shortName } from './plain-name.ts';
 import { connectionsBody, consentBody } from './person-templates.ts';
@@ -28,9 +29,12 @@ export interface AccountRow {
   readonly destination: string;
   /** `outdated`: what it is or where it goes has changed since it was given. */
   readonly status: 'none' | 'stored' | 'expired' | 'outdated' | 'rejected';
-  /** Milliseconds since the epoch, as is `lastUsed`. */
+  /** Milliseconds since the epoch, as are `lastUsed` and `until`. */
   readonly since?: number;
   readonly lastUsed?: number;
+  readonly until?: number;
+  /** It expires within days. */
+  readonly endsSoon?: boolean;
   /** Ids of the clients that it serves. */
   readonly clients?: readonly string[];
 }
@@ -181,6 +185,7 @@ function connectionOf(row: AccountRow, index: number, language: string, words: W
     { term: facts.sentOnlyTo, values: [{ text: row.destination, isCode: true }] },
     { term: account.storedOn, values: dateOf(row.since, language) },
     { term: account.lastUsed, values: dateOf(row.lastUsed, language) },
+    { term: row.status === 'expired' ? account.expiredOn : account.validUntil, values: dateOf(row.until, language) },
     { term: account.usedThrough, values: clients.map((client) => ({ text: plainLine(client), isCode: true })) },
   ];
   return {
@@ -192,21 +197,19 @@ function connectionOf(row: AccountRow, index: number, language: string, words: W
       kind: row.status,
       word: account.status[row.status],
       icon: icon(statusIcons[row.status]),
-      note: row.status === 'none' || row.status === 'stored' ? undefined : account[row.status],
+      note: row.status === 'stored' && row.endsSoon === true ? account.endsSoon : row.status === 'none' || row.status === 'stored' ? undefined : account[row.status],
     },
     description: row.description,
     facts: rows.filter(({ values }) => values.length > 0),
     connect: isStored ? account.replace : account.connect,
-    isMain: row.status !== 'stored',
+    isMain: row.status !== 'stored' || row.endsSoon === true,
     disconnect: isStored
       ? { label: account.disconnect, note: account.disconnectNote, now: account.disconnectNow }
       : undefined,
   };
 }
 
-/** The day of a moment (UTC), in the calendar of the language. */
 function dateOf(time: number | undefined, language: string): readonly FactValue[] {
   if (time === undefined) return [];
-  const text = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(time);
-  return [{ text, datetime: new Date(time).toISOString() }];
+  return [{ text: dayIn(language, time), datetime: new Date(time).toISOString() }];
 }

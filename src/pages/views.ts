@@ -8,7 +8,7 @@
  */
 import { favicon, icon, mark } from './assets.ts';
 import type { IconName } from './assets.ts';
-import { durationIn } from './duration.ts';
+import { dayIn, durationIn } from './duration.ts';
 import { plainLine, shortName } from './plain-name.ts';
 import { documentPage, entryBody, messageBody } from './templates.ts';
 import type { EntryModel, FactsModel, FieldModel, LinkModel, MessageModel } from './templates.ts';
@@ -81,6 +81,8 @@ export interface Entry extends Form {
   readonly replaces: boolean;
   /** True when the server refused the stored one. */
   readonly refused?: boolean | undefined;
+  /** When the stored one expired, in milliseconds since the epoch. */
+  readonly expiredOn?: number | undefined;
   /** Who is asked whether the value is good, before it is stored, and how that went. */
   readonly trial?: Trial | undefined;
 }
@@ -123,7 +125,7 @@ export function renderEntry(frame: Frame, entry: Entry): string {
     noticeIcon: icon('notice'),
     description: entry.description,
     help: helpOf(entry.help, words),
-    replaces: entry.refused === true ? words.entry.refused(entry.server) : entry.replaces ? words.entry.replaces : undefined,
+    replaces: beforeThis(entry, language, words),
     summary: problems === 0 ? trialSummary(entry.trial, words) : { heading: words.problems.summary(problems), texts: [words.problems.nothingStored] },
     trial: entry.trial === undefined ? undefined : words.trial.before(entry.trial.judge),
     storeAnyway: mayStoreAnyway(entry.trial) ? words.trial.storeAnyway : undefined,
@@ -187,6 +189,13 @@ export function renderProblem(
   const wait = seconds === undefined ? undefined : durationIn(language, seconds * 1_000);
   const paragraphs = [what, typeof todo === 'string' ? todo : todo(wait)];
   return message(frame, { tone: 'calm', icon: problem.reason === 'too-many' ? 'clock' : 'notice', heading, paragraphs });
+}
+
+/** What became of what she stored before. */
+function beforeThis({ refused, expiredOn, replaces, server }: Entry, language: string, { entry: words }: Words): string | undefined {
+  if (refused === true) return words.refused(server);
+  if (expiredOn !== undefined) return words.expired(dayIn(language, expiredOn));
+  return replaces ? words.replaces : undefined;
 }
 
 function trialSummary(trial: Trial | undefined, { trial: words, problems }: Words): EntryModel['summary'] {

@@ -19,7 +19,7 @@ interface ReservedKeys {
 }
 
 const rootKeys = reservedKeys(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
-const paramsKeys = reservedKeys(['name', 'uri', 'arguments', '_meta', 'ref', 'task', 'requestState', 'inputResponses', 'protocolVersion', 'capabilities', 'clientInfo']);
+const paramsKeys = reservedKeys(['name', 'uri', 'arguments', '_meta', 'ref', 'task', 'taskId', 'requestState', 'inputResponses', 'protocolVersion', 'capabilities', 'clientInfo']);
 /** Values that are read at any depth. */
 const readThroughout = new Set(['arguments', 'capabilities', 'clientInfo']);
 const noKeys = reservedKeys([]);

@@ -113,6 +113,8 @@ export interface VaultSettings {
 
 const longestNoteUseMs = 600_000;
 const cachedSecrets = 10_000;
+/** What has expired is not used any more, but her pages can say when it did. */
+const expiredStaysMs = 30 * 86_400_000;
 
 export function createVault(store: Store, ring: KeyRing, namespace: string, settings: VaultSettings, now: Clock): Vault {
   const records = createRecords<Secret>(store, ring, namespace, 'secret', 'secret');
@@ -123,7 +125,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
   let changes = 0;
 
   const isUsable = (secret: Secret, shape: string, destination: string): boolean => fits(secret, shape, destination) && !isExpired(secret, now());
-  const lifetimeMs = (secret: Secret): number => Math.max(1, Math.min(settings.deleteUnusedAfterMs, (secret.expiresAt ?? Infinity) - now()));
+  const lifetimeMs = (secret: Secret): number => Math.max(1, Math.min(settings.deleteUnusedAfterMs, (secret.expiresAt ?? Infinity) + expiredStaysMs - now()));
   function cached(slot: SecretSlot, shape: string, destination: string): Secret | undefined {
     const secret = cache?.get(slotKey(slot));
     return secret !== undefined && isUsable(secret, shape, destination) ? secret : undefined;
@@ -184,9 +186,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       }
     },
     noteUse(slot, secret) {
-      // The first use is noted whenever it comes: until then nothing says that there was one.
-      const isFirst = secret.lastUsedAt === secret.storedAt && now() > secret.storedAt;
-      if (!isFirst && now() - secret.lastUsedAt < noteUseEveryMs) return;
+      if (isNoted(secret, now(), noteUseEveryMs)) return;
       // Marked at once, so that the next call does not note it again while this one writes; a newer secret is left alone.
       if (cache?.peek(slotKey(slot)) === secret) cache.set(slotKey(slot), { ...secret, lastUsedAt: now() });
       // A date that could not be noted stops no call; a failing store is reported by those that need it.
@@ -204,6 +204,12 @@ function rejected(secret: Secret, refused: Secret, { times, withinMs }: Rejectio
 
 function fits(secret: Secret, shape: string, destination: string): boolean {
   return secret.isRejected !== true && secret.shape === shape && secret.destination === destination;
+}
+
+/** The first use is noted whenever it comes: until then nothing says that there was one. */
+function isNoted({ storedAt, lastUsedAt }: Secret, time: number, everyMs: number): boolean {
+  const isFirst = lastUsedAt === storedAt && time > storedAt;
+  return !isFirst && time - lastUsedAt < everyMs;
 }
 
 function isExpired({ expiresAt }: Secret, time: number): boolean {

@@ -108,3 +108,15 @@ test('Two credentials of one call share no query parameter, argument, key of _me
   assert.deepEqual(clash('arguments: { a: "{t}" }', 'arguments: { ab: "{t}" }, meta: { a: "{t}" }'), []);
   assert.deepEqual(clash('env: { K: "{t}" }', 'env: { K: "{t}" }', 'transport: stdio, command: x'), [`two and one both inject the variable K; ${forEach('variable')}`]);
 });
+
+test('What is put into tool arguments only is asked for by rules for tools only', (context) => {
+  const file = (inject: string, rule: string) =>
+    fileOf({ credentials: `{ c: { kind: apiKey, fields: [{ name: t }], inject: { ${inject} } } }`, upstreams: `{ u: { url: "http://127.0.0.1:1", rules: [{ ${rule}, requires: [c] }] } }` });
+  for (const rule of ['resources: ["file://*"]', 'prompts: [p], tools: [x]']) {
+    assert.deepEqual(problemsOf(context, file('arguments: { a: "{t}" }', rule)).map((one) => one.replace(/^\S+ /, '')), [
+      'upstreams.u.rules[0].requires: c is put into tool arguments only, and resources and prompts have none; headers, query or meta beside arguments, or a rule for tools',
+    ]);
+    assert.deepEqual(problemsOf(context, file('arguments: { a: "{t}" }, headers: { X-Key: "{t}" }', rule)), []);
+  }
+  assert.deepEqual(problemsOf(context, file('arguments: { a: "{t}" }', 'tools: [x]')), []);
+});

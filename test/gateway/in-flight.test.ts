@@ -178,3 +178,26 @@ test('a lent name gives back what was lent, and nothing that is no id', () => {
     assert.equal(giveBack(Buffer.from(text)).toString(), text);
   }
 });
+
+test('a client that resumes an answer frees the stream that it left: the call was read on until then, and the upstream has no other reader', async (t) => {
+  const server = mcpServer();
+  const left = liveBody();
+  const { url, upstream } = await startGateway(t, {
+    upstream: (request) => {
+      if (request.method === 'GET') return sse(`id: 2\n${result}`);
+      return callOf(request)?.method === 'tools/call' ? sse(left.body) : server(request);
+    },
+  });
+  const client = await connect(url);
+  const other = await connect(url);
+  const stream = await ask(client, toolCall('free'));
+  left.write('id: 1\ndata: \n\n');
+  await stream.until('id: 1');
+  stream.close();
+  const call = await upstream.request((request) => callOf(request)?.method === 'tools/call');
+  const resume = (whose: McpClient) => openStream(url, { method: 'GET', headers: { Accept: 'text/event-stream', 'Last-Event-ID': '1', ...sessionOf(whose) } });
+  await (await resume(other)).over;
+  assert.equal(await Promise.race([call.aborted.then(() => 'cut'), Promise.resolve('open')]), 'open');
+  assert.match((await (await resume(client)).over).text, /id: 2/);
+  await call.aborted;
+});

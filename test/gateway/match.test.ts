@@ -4,7 +4,7 @@ import { parseGlobs } from '../../src/config/globs.ts';
 import { choose, decide } from '../../src/gateway/decide.ts';
 import { matchRules } from '../../src/gateway/match.ts';
 import { questionName, questionPlace, type RequiredCredential, type Requirement, type CallRule } from '../../src/gateway/protected-upstream.ts';
-import { targetsOf } from '../../src/gateway/target.ts';
+import { targetsOf } from '../../src/gateway/requested.ts';
 import type { RpcMessage } from '../../src/protocol/json-rpc.ts';
 import type { Secret } from '../../src/vault/secrets.ts';
 

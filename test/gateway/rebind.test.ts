@@ -141,7 +141,7 @@ test('the operator’s own headers go along where no secret of a person does, on
   const client = await connect(url, { capabilities: urlMode });
   const seen = (): unknown[][] => upstream.requests.map((request) => [callOf(request)?.method ?? request.method, request.header('x-operator'), request.header('x-key')]);
   const everything = async (): Promise<void> => {
-    for (const method of ['tools/list', 'resources/list', 'prompts/list', 'ping', 'completion/complete']) await client.post({ jsonrpc: '2.0', id: 1, method, ...(method === 'completion/complete' ? { params: { ref: { type: 'ref/prompt', name: 'free' }, argument: { name: 'a', value: '' } } } : {}) });
+    for (const method of ['tools/list', 'resources/list', 'prompts/list', 'ping', 'completion/complete']) await client.post({ jsonrpc: '2.0', id: 1, method, ...(method === 'completion/complete' ? { params: { ref: { type: 'ref/prompt', name: 'any' }, argument: { name: 'a', value: '' } } } : {}) });
     await client.post({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' });
   };
   upstream.forget();
@@ -153,4 +153,14 @@ test('the operator’s own headers go along where no secret of a person does, on
   await everything();
   await upstream.request(({ method }) => method === 'DELETE');
   assert.deepEqual(seen().filter(([method]) => (methods as unknown[]).includes(method)), methods.map((method) => [method, undefined, key]));
+});
+
+test('of a client that says very much of itself little is kept, and its session follows her key all the same', async (t) => {
+  const { url, upstream } = await startGateway(t, { with: 'attach: always' });
+  const client = await connect(url, { capabilities: { ...urlMode, experimental: { much: 'x'.repeat(100_000) } } });
+  await provide(client, 'paid', { token: key });
+  assert.equal((await client.call('paid')).message.result?.content?.[0]?.text, 'paid');
+  const [first, second] = upstream.requests.filter((request) => callOf(request)?.method === 'initialize');
+  assert.ok((first?.body.length ?? 0) > 100_000);
+  assert.deepEqual(callOf(second ?? assert.fail())?.params, { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'client', version: '1' } });
 });

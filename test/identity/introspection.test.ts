@@ -1,82 +1,73 @@
-/** What the issuer is asked about tokens that it must judge (RFC 7662), and what it is not. */
+/** How often the issuer is asked about opaque tokens, against an introspection endpoint that counts. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
+import * as openid from 'openid-client';
 import { createIntrospection } from '../../src/identity/introspection.ts';
-import { createIssuer } from '../../src/identity/issuer.ts';
 
-/** An issuer that answers nothing about a token before it is told to. */
-async function startIssuer(t: TestContext) {
-  const held: ServerResponse[] = [];
-  const arrived = new EventTarget();
-  let asked = 0;
-  const server = createServer((request, response) => {
-    const issuer = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-    response.setHeader('content-type', 'application/json');
-    if (request.url?.startsWith('/.well-known/') === true) {
-      response.end(JSON.stringify({ issuer, introspection_endpoint: `${issuer}/introspect` }));
-      return;
-    }
-    asked += 1;
-    held.push(response);
-    request.resume();
-    arrived.dispatchEvent(new Event('asked'));
-  }).listen(0, '127.0.0.1');
-  t.after(() => { server.closeAllConnections(); server.close(); });
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    issuer: createIssuer({ issuer: `http://127.0.0.1:${String(port)}`, client: { clientId: 'gate', clientSecret: 's' } }, (url, init) => fetch(url, init as RequestInit), Date.now),
-    asked: () => asked,
-    async untilAsked(count: number): Promise<void> {
-      while (asked < count) await once(arrived, 'asked');
-    },
-    answer(word: Readonly<Record<string, unknown>>): void {
-      for (const response of held.splice(0)) response.end(JSON.stringify(word));
-    },
+const issuer = 'https://issuer.example';
+
+function setUp() {
+  const asked: string[] = [];
+  const state = { now: 1_000_000, active: new Set<string>(), isDown: false };
+  const configuration = new openid.Configuration({ issuer, introspection_endpoint: `${issuer}/introspect` }, 'elicitgate', {}, openid.ClientSecretBasic('s'));
+  configuration[openid.customFetch] = (_url, { body }) => {
+    const token = new URLSearchParams(body as URLSearchParams).get('token') ?? '';
+    asked.push(token);
+    return Promise.resolve(state.isDown ? new Response('', { status: 500 }) : Response.json(state.active.has(token) ? { active: true, sub: 'ada' } : { active: false }));
   };
+  const ask = createIntrospection({ issuer, configuration: () => Promise.resolve(configuration), key: () => Promise.reject(new Error('not needed')) }, () => state.now);
+  const say = async (token: string, address = '192.0.2.1') => {
+    const answer = await ask(token, address);
+    return answer.ok ? 'good' : answer.error.fault;
+  };
+  return { asked, state, say };
 }
 
-const inactive = { ok: false, error: { fault: 'invalid', why: 'not active' } };
-const noRoom = { ok: false, error: { fault: 'unavailable', why: 'too many tokens are asked about already' } };
-
-test('calls that come together with one token are one question, and a token that was not active is asked about again after 30 s', async (t) => {
-  const issuer = await startIssuer(t);
-  let time = 1_000_000;
-  const introspect = createIntrospection(issuer.issuer, () => time);
-  const together = Promise.all(Array.from({ length: 50 }, () => introspect('junk', '10.0.0.1')));
-  await issuer.untilAsked(1);
-  issuer.answer({ active: false });
-  assert.deepEqual(await together, Array(50).fill(inactive));
-  assert.deepEqual(await introspect('junk', '10.0.0.2'), inactive);
-  time += 29_999;
-  assert.deepEqual(await introspect('junk', '10.0.0.1'), inactive);
-  assert.equal(issuer.asked(), 1);
-  time += 2;
-  const again = introspect('junk', '10.0.0.1');
-  await issuer.untilAsked(2);
-  issuer.answer({ active: true, sub: 'ada' });
-  assert.equal((await again).ok, true);
+test('the issuer is asked once about a token that many calls bring together, and once in 30 s about one that it refused (A9)', async () => {
+  const { asked, state, say } = setUp();
+  assert.deepEqual(await Promise.all([say('junk'), say('junk'), say('junk')]), ['invalid', 'invalid', 'invalid']);
+  state.now += 29_999;
+  assert.equal(await say('junk'), 'invalid');
+  assert.deepEqual(asked, ['junk']);
+  state.now += 2;
+  state.active.add('junk');
+  assert.equal(await say('junk'), 'good');
+  assert.deepEqual(asked, ['junk', 'junk']);
 });
 
-test('whoever floods with tokens has 20 asked about at once, and leaves room for other addresses, up to 100 in all', async (t) => {
-  const issuer = await startIssuer(t);
-  const introspect = createIntrospection(issuer.issuer, Date.now);
-  const flood = (address: string, count: number) => Array.from({ length: count }, (_one, at) => introspect(`${address}-${String(at)}`, address));
-  const first = flood('10.0.0.1', 1_000);
-  await issuer.untilAsked(20);
-  assert.deepEqual(await first[999], noRoom);
-  const others = [2, 3, 4, 5].map((host) => flood(`10.0.0.${String(host)}`, 20)).flat();
-  await issuer.untilAsked(100);
-  assert.deepEqual(await introspect('hers', '10.0.0.9'), noRoom);
-  assert.equal(issuer.asked(), 100);
-  issuer.answer({ active: false });
-  assert.deepEqual(await others[79], inactive);
-  await Promise.all(first);
-  const hers = introspect('hers', '10.0.0.9');
-  await issuer.untilAsked(101);
-  issuer.answer({ active: true, sub: 'ada' });
-  assert.equal((await hers).ok, true);
+test('an address that makes up tokens is asked about 60 times a minute, and other addresses go on (A9)', async () => {
+  const { asked, state, say } = setUp();
+  state.active = new Set(['ada', 'ben', 'late']);
+  assert.equal(await say('ada'), 'good');
+  const flood = await Promise.all(Array.from({ length: 200 }, (_, index) => say(`junk-${String(index)}`)));
+  assert.deepEqual([flood.filter((one) => one === 'invalid').length, flood.filter((one) => one === 'unavailable').length], [60, 140]);
+  assert.equal(asked.length, 61);
+  assert.equal(await say('ada'), 'good', 'it was good before, so it is asked about whatever others do');
+  assert.equal(await say('late'), 'unavailable', 'not 401: nobody has to log in again');
+  assert.equal(await say('ben', '192.0.2.2'), 'good');
+  state.now += 60_000;
+  assert.equal(await say('late'), 'good');
+});
+
+test('from many addresses there are 600 questions in vain a minute in all; good tokens use up nothing (A9)', async () => {
+  const { asked, state, say } = setUp();
+  const names = Array.from({ length: 1_000 }, (_, index) => `t${String(index)}`);
+  state.active = new Set(names);
+  for (const name of names) assert.equal(await say(name), 'good');
+  assert.equal(asked.length, 1_000);
+  for (let index = 0; index < 1_000; index += 1) await say(`junk-${String(index)}`, `192.0.2.${String(index % 100)}`);
+  assert.equal(asked.length, 1_600);
+});
+
+test('an issuer that does not answer refuses nobody, and a token that it revoked is no longer a known one', async () => {
+  const { asked, state, say } = setUp();
+  state.active.add('ada');
+  state.isDown = true;
+  assert.equal(await say('ada'), 'unavailable');
+  state.isDown = false;
+  assert.equal(await say('ada'), 'good');
+  state.active.clear();
+  assert.equal(await say('ada'), 'invalid');
+  assert.equal(await say('ada'), 'invalid');
+  assert.equal(asked.length, 3);
 });

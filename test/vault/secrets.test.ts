@@ -143,13 +143,16 @@ test('a short deleteUnusedAfter is renewed in time by a secret that is in use', 
   }
 });
 
-test('a use renews nothing beyond the day on which the secret expires', async () => {
-  const vault = openVault({ deleteUnusedAfterMs: 30 * day });
+test('what has expired is kept for 30 days, so that her pages can say when, and no use renews that', async () => {
+  const vault = openVault({ deleteUnusedAfterMs: 365 * day });
   await vault.keep(slot, secret('short', { expiresAt: time + 2 * day }));
   time += day;
   vault.noteUse(slot, secret('short', { lastUsedAt: time - day }));
   await setImmediate();
   time += day;
+  assert.equal(await tokenOf(vault), undefined);
+  assert.equal((await vault.inspect(slot))?.expiresAt, time);
+  time += 30 * day;
   assert.deepEqual(await store.list(''), []);
 });
 

@@ -18,7 +18,7 @@ export interface ArgumentTemplate {
   readonly value: Template;
 }
 
-export interface Targets {
+export interface Places {
   readonly headers: readonly NamedTemplate[];
   readonly query: readonly NamedTemplate[];
   readonly arguments: readonly ArgumentTemplate[];
@@ -26,7 +26,7 @@ export interface Targets {
   readonly meta: readonly NamedTemplate[];
 }
 
-export function targetsOf(inject: Inject): Targets {
+export function placesOf(inject: Inject): Places {
   return {
     headers: named(inject.headers),
     query: named(inject.query),
@@ -35,8 +35,8 @@ export function targetsOf(inject: Inject): Targets {
   };
 }
 
-/** Every template of these targets. */
-export function templatesIn({ headers, query, arguments: values, meta }: Targets): readonly Template[] {
+/** Every template of these places. */
+export function templatesIn({ headers, query, arguments: values, meta }: Places): readonly Template[] {
   return [...headers, ...query, ...values, ...meta].map(({ value }) => value);
 }
 

@@ -34,9 +34,9 @@ export function targetsOf(message: RpcMessage): readonly Target[] {
   return [...named('prompt', params['ref']['name']), ...named('resource', params['ref']['uri'])];
 }
 
-/** The tool that a message calls, if it calls one. */
+/** The tool that a message calls; `undefined` for every other message. */
 export function toolOf(message: RpcMessage): string | undefined {
-  const target = targetsOf(message)[0];
+  const [target] = targetsOf(message);
   return target?.kind === 'tool' ? target.name : undefined;
 }
 
