@@ -6,7 +6,7 @@ import { digest, journeyMs } from '../collect/oauth/journeys.ts';
 import type { Granted } from '../collect/oauth/granted.ts';
 import type { Account } from '../collect/oauth/provider.ts';
 import { textIn } from '../config/text.ts';
-import { templatesIn } from '../gateway/targets.ts';
+import { templatesIn } from '../gateway/injected-places.ts';
 import type { FastifyReply } from 'fastify';
 import { hasScopes, isRenewable, type Secret } from '../vault/secrets.ts';
 import { renderAway, renderBack, renderPartly } from './oauth-views.ts';
