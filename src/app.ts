@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import rateLimit from '@fastify/rate-limit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { DestinationStream } from 'pino';
+import { accountOrigins, openAccounts, unusableKey, type AccountsStation } from './collect/oauth/open-accounts.ts';
 import { createVerify, verifyOrigins, type Verify } from './collect/verify.ts';
 import type { Config, HttpUpstream } from './config/config.ts';
 import { createAsk } from './elicitation/ask.ts';
@@ -18,6 +19,7 @@ import { createBindings } from './gateway/bindings.ts';
 import { endpointsOf, withoutSlash } from './gateway/endpoint.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createHeartbeat } from './gateway/heartbeat.ts';
+import { createRenewals } from './gateway/renewals.ts';
 import { createInFlight } from './gateway/in-flight.ts';
 import { createLeftStreams } from './gateway/left-streams.ts';
 import { protectUpstream, type ProtectedUpstream } from './gateway/protected-upstream.ts';
@@ -49,6 +51,7 @@ import { createOutbound } from './upstreams/outbound.ts';
 import { createStreamableHttpUpstream } from './upstreams/streamable-http.ts';
 import { checkCanary } from './vault/canary.ts';
 import { createKeyRing, type KeyRing } from './vault/key-ring.ts';
+import { createRefresher } from './vault/refresh.ts';
 import { createVault, type Vault } from './vault/secrets.ts';
 
 /** Questions, links, notices, locks, and logins and connections under way: whoever loses one to a power failure begins again. Secrets and ended sessions are never among them. */
@@ -87,6 +90,8 @@ interface Foundation {
 /** @returns the server, or one sentence that says why it must not start */
 export async function createApp(config: Config, edge: Edge): Promise<Result<App, string>> {
   const log = createLog(config.log, edge.logTo);
+  const badKey = unusableKey(config);
+  if (badKey !== undefined) return err(badKey);
   const opened = await openRecords(config, edge.now);
   if (!opened.ok) return opened;
   const { store, ring, warnings } = opened.value;
@@ -121,12 +126,14 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
   const drain = createDrain(server);
   await server.register(rateLimit, { global: false });
   const upstreams = new Map(httpUpstreams(config).map((upstream) => [upstream.name, protectUpstream(config, upstream, createStreamableHttpUpstream(upstream.url, upstream.timeout, readCertificates(`upstreams.${upstream.name}.tls`, upstream.tls ?? {})))]));
-  const outbound = createOutbound({ namedOrigins: new Set([...identityOrigins(config), ...verifyOrigins(config)]), allow: config.outbound.allow, proxy: config.outbound.proxy, certificates: readCertificates('outbound.ca', config.outbound.ca === undefined ? {} : { ca: config.outbound.ca }, true) });
+  const namedOrigins = new Set([...identityOrigins(config), ...accountOrigins(config), ...verifyOrigins(config)]);
+  const outbound = createOutbound({ namedOrigins, allow: config.outbound.allow, proxy: config.outbound.proxy, certificates: readCertificates('outbound.ca', config.outbound.ca === undefined ? {} : { ca: config.outbound.ca }, true) });
   const identity = createIdentity({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, redirectUri: `${config.server.publicUrl.origin}${pagesBase(config)}/auth/callback` });
-  const gateway = createGateway(foundation, server, audit, identity);
+  const station = await openAccounts({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, base: config.server.publicUrl.origin + pagesBase(config) });
+  const gateway = createGateway(foundation, server, audit, identity, station);
   const css = styleSheet(config.pages.accent);
   const verify = createVerify({ fetch: outbound.fetch, log, now, limitMs: verifyWithinMs });
-  const pages = createPages(foundation, server, audit, identity, upstreams, css, verify);
+  const pages = createPages(foundation, server, audit, identity, station, upstreams, css, verify);
   const endpoints = endpointsOf(config.server.publicUrl, [...upstreams.values()], config.identity.oauth?.audience);
   await server.register((child) => {
     registerGateway(child, gateway, endpoints, config.server.maxBody);
@@ -139,6 +146,7 @@ async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
     registerPages(child, pages, {
       prefixes: pagePrefixes(config),
       css,
+      oauth: station,
       taken: new Set(endpoints.map(({ path }) => (path === '' ? '/' : path))),
       isSecure: config.server.publicUrl.protocol === 'https:',
       ...(identity.browserLogin === undefined ? {} : { login: { browserLogin: identity.browserLogin, cookies: cookieRules(config.server.publicUrl), base: pagesBase(config), href: loginUrl(config) } }),
@@ -237,7 +245,7 @@ function createServer(config: Config, onBadAddress: (request: FastifyRequest, re
   return server;
 }
 
-function createGateway(foundation: Foundation, server: FastifyInstance, audit: Gateway['audit'], identity: Identity): Gateway {
+function createGateway(foundation: Foundation, server: FastifyInstance, audit: Gateway['audit'], identity: Identity, { accounts }: AccountsStation): Gateway {
   const { config, store, ring, vault, interactions, notices, log, now } = foundation;
   const { calls } = config.limits.perUser;
   const countCall = calls === undefined ? undefined : createCount(server, calls);
@@ -252,6 +260,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     vault,
     scrubbers: createScrubbers(),
     ask: createAsk(interactions, (ticketId) => connectUrl(config, ticketId)),
+    renewals: createRenewals(createRefresher(store, vault, now), accounts, audit),
     notices,
     streams,
     unheard: createUnheardCalls(),
@@ -266,7 +275,7 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
   };
 }
 
-function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, upstreams: ReadonlyMap<string, ProtectedUpstream>, css: string, verify: Verify): Pages {
+function createPages(foundation: Foundation, server: FastifyInstance, audit: Pages['audit'], identity: Identity, { accounts }: AccountsStation, upstreams: ReadonlyMap<string, ProtectedUpstream>, css: string, verify: Verify): Pages {
   const { config, ring, vault, interactions, notices, log, now } = foundation;
   const { perUser, perAddress } = config.limits;
   const countPage = createCount(server, perAddress.pages);
@@ -289,6 +298,8 @@ function createPages(foundation: Foundation, server: FastifyInstance, audit: Pag
     audit,
     log,
     now,
+    accounts,
+    cookies: cookieRules(config.server.publicUrl),
     countPage: (request) => countPage(request, request.ip),
     countSubmission: (request, principal) => countSubmission(request, personKey(principal)),
     frame: createFrame(config.pages, links, `${pagesBase(config)}${stylePath(css)}`),

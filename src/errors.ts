@@ -49,6 +49,7 @@ export const refusals = {
   'credential-required': { status: 200, bareStatus: 403, code: 1401, message: 'A credential is required for this.' },
   unreachable: { status: 200, bareStatus: 502, code: 1502, message: 'The server behind this proxy cannot be reached or gave no usable answer; its operator can see why in the log.' },
   'too-slow': { status: 200, bareStatus: 504, code: 1504, message: 'The server behind this proxy did not answer in time.' },
+  'account-unavailable': { status: 200, bareStatus: 503, code: 1503, message: 'The service at which your account is connected cannot be asked right now, so this was not carried out; try again in a moment. If it goes on, connect the account again on your account page.' },
   unavailable: { status: 200, bareStatus: 503, code: 1503, message: 'Credentials cannot be looked up right now, so this was not carried out; try again in a moment.' },
 } as const satisfies Record<string, PublicError>;
 

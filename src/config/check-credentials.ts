@@ -41,7 +41,8 @@ function checkOauth(path: Path, credential: Kind<'oauth'>, report: Report): void
   if (discover !== undefined && isElsewhere) {
     report([...path, 'discover'], 'discover: upstream beside a third party that the file names', 'one of them');
   }
-  if ((authorizationEndpoint === undefined) !== (tokenEndpoint === undefined)) {
+  const isNamed = issuer !== undefined || (preset !== undefined && authorizationEndpoint === undefined);
+  if (!isNamed && (authorizationEndpoint === undefined) !== (tokenEndpoint === undefined)) {
     report([...path, authorizationEndpoint === undefined ? 'authorizationEndpoint' : 'tokenEndpoint'], 'missing', 'authorizationEndpoint and tokenEndpoint together');
   }
   const isFound = issuer !== undefined || preset !== undefined || discover !== undefined;

@@ -8,7 +8,7 @@ import { upstreamPath } from './defaults.ts';
 import { mayOverlap } from './globs.ts';
 import { canonicalHeader, isRelayHeader } from './headers.ts';
 import type { Path } from './problem.ts';
-import { alternatives } from './requirement.ts';
+import { alternatives, namesIn } from './requirement.ts';
 import type { Meaning, Report, Sections } from './sections.ts';
 
 type Credentials = NonNullable<Sections['credentials']>;
@@ -16,7 +16,7 @@ type Upstream = NonNullable<Sections['upstreams']>[string];
 type Rule = Upstream['rules'][number];
 
 /** Where the pages and metadata of Elicitgate itself are. */
-const ownPaths = ['/connect', '/oauth', '/auth', '/account', '/webhooks', '/assets', '/client.json', '/client-jwks.json'];
+const ownPaths = ['/connect', '/oauth', '/auth', '/account', '/webhooks', '/assets', '/client.json', '/client-public.json', '/client-jwks.json'];
 
 export function checkUpstreams(meaning: Meaning, report: Report): void {
   const { upstreams = {}, credentials = {} } = meaning.sections;
@@ -27,7 +27,10 @@ export function checkUpstreams(meaning: Meaning, report: Report): void {
     if (name === 'shared') report(path, 'shared, which means "for all upstreams"', 'another name');
     upstream.rules.forEach((rule, index) => checkRule([...path, 'rules', index], rule, meaning, credentials, report));
     checkClashes(path, upstream, credentials, report);
-    if (upstream.transport === 'stdio') checkPeople([...path, 'runAs'], upstream, meaning, report);
+    if (upstream.transport === 'stdio') {
+      checkPeople([...path, 'runAs'], upstream, meaning, report);
+      checkDiscovery(path, upstream, credentials, report);
+    }
     else {
       checkForwarded(path, upstream.forwardHeaders, injected, report);
       const { tls } = upstream;
@@ -70,6 +73,17 @@ function checkForwarded(path: Path, names: readonly string[], injected: Readonly
     } else if (injected.has(canonical)) {
       report(at, `${name}, which a credential injects`, 'another header; the client cannot send what the proxy puts in');
     }
+  });
+}
+
+/** Only an address can be asked who protects it. */
+function checkDiscovery(path: Path, upstream: Upstream, credentials: Credentials, report: Report): void {
+  upstream.rules.forEach((rule, index) => {
+    const discovered = namesIn(rule.requires).find((name) => {
+      const credential = own(credentials, name);
+      return credential?.kind === 'oauth' && credential.discover !== undefined;
+    });
+    if (discovered !== undefined) report([...path, 'rules', index, 'requires'], `${discovered}, with discover: upstream, for a program`, 'a credential that names its third party; a program has no address to ask');
   });
 }
 

@@ -96,8 +96,8 @@ export interface Fillable {
 export function fillFromPreset<T extends Fillable>(credential: T): T {
   if (credential.preset === undefined) return credential;
   const { title, issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint, authorizationParams, scopeSeparator, method, offlineScope } = presets[credential.preset];
-  // Another issuer, or endpoints of one's own (a server run by oneself), are not mixed with those of the preset.
-  const isElsewhere = credential.issuer !== undefined || credential.authorizationEndpoint !== undefined || credential.tokenEndpoint !== undefined;
+  // Another server of the same kind, such as one's own, is not mixed with the addresses of the preset.
+  const isElsewhere = credential.issuer !== undefined || credential.authorizationEndpoint !== undefined;
   const endpoints = isElsewhere ? {} : { issuer, ...urls({ authorizationEndpoint, tokenEndpoint, revocationEndpoint }) };
   const filled = {
     title,

@@ -21,13 +21,12 @@ interface Row {
 export const unbuiltRows: readonly Row[] = [
   { where: 'server.advertise' },
   { where: 'elicitation.delivery', values: ['hold'], instead: 'error' },
-  { where: 'credentials.*.kind', values: ['oauth', 'payment'], instead: 'apiKey' },
+  { where: 'credentials.*.kind', values: ['payment'], instead: 'apiKey or oauth' },
   { where: 'credentials.*.inject.env', instead: 'inject.headers' },
   { where: 'upstreams.*.inject.*.env', instead: 'inject.headers' },
   { where: 'payments' },
   { where: 'upstreams.*.transport', values: ['sse', 'stdio'], instead: 'streamable-http' },
   { where: 'upstreams.*.delivery' },
-  { where: 'upstreams.*.rules.*.requires.*.scopes', instead: 'the name of a credential' },
   { where: 'telemetry' },
 ];
 

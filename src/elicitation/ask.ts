@@ -13,6 +13,10 @@ export interface MissingCredential {
   /** Of each credential that would do. */
   readonly titles: readonly Text[];
   readonly place: string | undefined;
+  /** Scopes that are needed of a connected account. */
+  readonly scopes?: readonly string[];
+  /** An account is connected; nothing is typed. */
+  readonly isAccount?: boolean;
 }
 
 export interface Asking {
@@ -38,14 +42,17 @@ export function createAsk(interactions: Interactions, connectUrl: (ticketId: str
       ...(target === undefined ? {} : { tool: target.name }),
       ...(clientName === undefined ? {} : { clientName }),
       ...(sessionId === undefined ? {} : { sessionId }),
+      ...(missing.scopes === undefined ? {} : { scopes: missing.scopes }),
       ...(principal.clientId === undefined ? {} : { clientId: principal.clientId }),
     });
-    return { elicitationId, url: connectUrl(ticketId), message: wording(upstream.title, missing.titles, target) };
+    return { elicitationId, url: connectUrl(ticketId), message: wording(upstream.title, missing, target) };
   };
 }
 
-function wording(server: Text, credentials: readonly Text[], target: Asking['target']): string {
+function wording(server: Text, { titles, scopes = [], isAccount = false }: MissingCredential, target: Asking['target']): string {
   const purpose = target === undefined ? '' : ` to ${purposes[target.kind]} “${target.name}”`;
-  const either = credentials.map((title) => textIn(title, 'en')).join(' or ');
-  return `${textIn(server, 'en')} needs your ${either} credential${purpose}. Open the page to give it; neither the assistant nor this client sees it.`;
+  const either = titles.map((title) => textIn(title, 'en')).join(' or ');
+  const allowed = scopes.length === 0 ? '' : ` with permission for ${scopes.join(', ')}`;
+  const [what, doing] = isAccount ? ['account', 'connect'] : ['credential', 'give'];
+  return `${textIn(server, 'en')} needs your ${either} ${what}${allowed}${purpose}. Open the page to ${doing} it; neither the assistant nor this client sees it.`;
 }

@@ -35,6 +35,8 @@ export interface Ticket {
   readonly clientName?: string;
   /** The session that is told of the end. */
   readonly sessionId?: string;
+  /** Scopes that the call needs of a connected account. */
+  readonly scopes?: readonly string[];
 }
 
 type Attempt = Omit<Ticket, 'interactionId' | 'elicitationId'>;

@@ -33,6 +33,8 @@ export class Call {
   /** What goes along: of each requirement one credential that the person has. */
   held: readonly HeldCredential[] = [];
   decision: Decision = { kind: 'pass' };
+  /** It was sent once more, after a renewal. */
+  isResent = false;
   scrubber: PersonScrubber | undefined;
   #principal: Principal | undefined;
   #message: RpcMessage | undefined;

@@ -1,5 +1,5 @@
 /** What happens to a call, once it is known what it needs and what is there: a pure decision. */
-import type { Secret } from '../vault/secrets.ts';
+import { hasScopes, type Secret } from '../vault/secrets.ts';
 import type { RequiredCredential, Requirement } from './protected-upstream.ts';
 
 export interface HeldCredential {
@@ -26,7 +26,7 @@ export function decide(
   takesUrls: boolean,
   fallback: 'text' | 'refuse',
 ): Decision {
-  const missing = required.filter(({ anyOf }) => !held.some(({ credential }) => anyOf.includes(credential)));
+  const missing = required.filter(({ anyOf, scopes = [] }) => !held.some(({ credential, secret }) => anyOf.includes(credential) && hasScopes(secret, scopes)));
   if (missing.length > 0) return { kind: 'elicit', missing: withoutImplied(missing), rung: takesUrls ? 'url-error' : fallback };
   return held.length > 0 ? { kind: 'inject', held } : { kind: 'pass' };
 }

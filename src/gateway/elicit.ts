@@ -42,7 +42,20 @@ function put(gateway: Gateway, call: Call, requirement: Requirement): Promise<Qu
     // Only a client that was given an elicitation id may hear of its end.
     ...(session?.takesUrls === true ? { sessionId: session.id } : {}),
   };
-  return gateway.ask(asking, { name: questionName(requirement), titles: requirement.anyOf.map(({ config }) => config.title), place: questionPlace(requirement) });
+  const scopes = scopesOf(call, requirement);
+  return gateway.ask(asking, {
+    name: questionName(requirement),
+    titles: requirement.anyOf.map(({ config }) => config.title),
+    place: questionPlace(requirement),
+    ...(scopes.length === 0 ? {} : { scopes }),
+    isAccount: requirement.anyOf.every(({ config }) => config.kind === 'oauth'),
+  });
+}
+
+/** One question asks for everything that this call needs of the same account. */
+function scopesOf({ required }: Call, requirement: Requirement): readonly string[] {
+  const same = required.filter((one) => questionName(one) === questionName(requirement));
+  return [...new Set([requirement, ...same].flatMap(({ scopes = [] }) => scopes))];
 }
 
 function answerBy(call: Call, rung: Rung, idText: string, questions: readonly Question[], missing: readonly Requirement[]): Answer {

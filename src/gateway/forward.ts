@@ -8,6 +8,7 @@ import type { Call, Step } from './call.ts';
 import { ClientStream } from './client-stream.ts';
 import type { Gateway } from './gateway.ts';
 import { initializePlan } from './handshake.ts';
+import { askForScopes, mayResend, renewRefused } from './resend.ts';
 import { renderHeaders, renderQuery } from './inject.ts';
 import { injectIntoMessage } from './inject-body.ts';
 import { askAgain, inspectEvents, isRejectedAnswer, isRejectedStatus, mustInspect } from './rejection.ts';
@@ -118,18 +119,27 @@ function sendJson(gateway: Gateway, call: Call, head: AnswerHead, body: Buffer):
 
 /** @param otherwise what the client gets when it is not asked again */
 function answerRejected(gateway: Gateway, call: Call, otherwise: Answer): void {
-  askAgain(gateway, call).then(
-    (answer) => { sendAnswer(call.reply, answer ?? otherwise); },
-    (error: unknown) => {
-      gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'a call failed inside the proxy');
-      sendAnswer(call.reply, call.refuse('unavailable'));
-    },
-  );
+  askAgain(gateway, call).then((answer) => { sendAnswer(call.reply, answer ?? otherwise); }, failedInside(gateway, call));
+}
+
+function failedInside(gateway: Gateway, call: Call): (error: unknown) => void {
+  return (error) => {
+    gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'a call failed inside the proxy');
+    sendAnswer(call.reply, call.refuse('unavailable'));
+  };
 }
 
 /** Statuses from 300 on, and answers that are neither JSON nor events. */
 function chooseForError(gateway: Gateway, call: Call, head: AnswerHead): Sink {
   const { reply, session } = call;
+  const asking = askForScopes(gateway, call, head);
+  if (asking !== undefined || mayResend(gateway, call, head.status)) {
+    (asking ?? renewRefused(gateway, call))
+      .then((answer) => (answer ?? (reply.destroyed ? undefined : forward(gateway)(call))))
+      .then((answer) => { if (answer !== undefined && answer !== 'taken') sendAnswer(reply, answer); })
+      .catch(failedInside(gateway, call));
+    return discard(maxErrorBytes);
+  }
   if (call.idText !== undefined && isRejectedStatus(call, head.status)) {
     answerRejected(gateway, call, call.refuse('unreachable'));
     return discard(maxErrorBytes);

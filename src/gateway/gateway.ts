@@ -14,6 +14,7 @@ import type { Heartbeat } from './heartbeat.ts';
 import type { InFlight } from './in-flight.ts';
 import type { LeftStreams } from './left-streams.ts';
 import type { Scrubbers } from './scrubbers.ts';
+import type { Renewals } from './renewals.ts';
 import type { ServerStreams } from './server-streams.ts';
 import type { Sessions } from './sessions.ts';
 import type { Tasks } from './tasks.ts';
@@ -36,6 +37,7 @@ export interface Gateway {
   readonly vault: Vault;
   readonly scrubbers: Scrubbers;
   readonly ask: Ask;
+  readonly renewals: Renewals;
   readonly notices: Notices;
   readonly streams: ServerStreams;
   readonly unheard: UnheardCalls;

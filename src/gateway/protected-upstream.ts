@@ -3,6 +3,7 @@
  * its credentials puts into a request, and which headers of the client may go along.
  */
 import { isCollected, type CollectedCredential } from '../collect/kinds.ts';
+import type { Account } from '../collect/oauth/provider.ts';
 import type { Config, HttpUpstream } from '../config/config.ts';
 import { verifyOrigin } from '../config/destination.ts';
 import { namesIn, type WrittenRequirement } from '../config/requirement.ts';
@@ -21,6 +22,8 @@ export interface RequiredCredential extends Places {
   readonly place: string | undefined;
   /** Origins to which the secret goes, sorted and joined by a space. */
   readonly destination: string;
+  /** With `discover: upstream`: who names the third party. */
+  readonly upstreamUrl?: URL | undefined;
 }
 
 /** What a rule asks for: any one of these credentials is enough. The same in several rules is one object. */
@@ -59,6 +62,11 @@ export interface ProtectedUpstream {
   readonly passingHeaders: ReadonlySet<string>;
   /** Arguments that credentials fill in, and that lists of tools therefore leave out. */
   readonly hidden: HiddenArguments | undefined;
+}
+
+/** The account that a credential is, if it is one. */
+export function accountOf({ config, upstreamUrl }: RequiredCredential): Account | undefined {
+  return config.kind === 'oauth' ? { config, upstreamUrl } : undefined;
 }
 
 /** Where a person's secret for a credential is kept. */
@@ -122,6 +130,7 @@ function requiredCredential(config: Config, upstream: HttpUpstream, name: string
   return {
     config: credential,
     place: credential.shared ? undefined : upstream.name,
+    ...(credential.kind === 'oauth' && credential.discover !== undefined ? { upstreamUrl: upstream.url } : {}),
     destination: [...new Set([...(credential.shared ? originsOf(config, name) : [upstream.url.origin]), ...verifyOrigin(credential)])].sort().join(' '),
     ...placesOf(upstream.inject[name] ?? credential.inject),
   };

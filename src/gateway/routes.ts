@@ -11,6 +11,7 @@ import { Call, type Step, type StepResult } from './call.ts';
 import { elicit } from './elicit.ts';
 import { endSession } from './end-session.ts';
 import type { Endpoint } from './endpoint.ts';
+import { freshen } from './freshen.ts';
 import { forward } from './forward.ts';
 import type { Gateway } from './gateway.ts';
 import { decide, lookUp, match, openSession } from './look-up.ts';
@@ -34,6 +35,7 @@ function postSteps(gateway: Gateway, maxBodyBytes: number): readonly Step[] {
     match,
     ownTask(gateway),
     lookUp(gateway),
+    freshen(gateway),
     decide(gateway),
     elicit(gateway),
     recordUse(gateway),
@@ -45,7 +47,7 @@ function postSteps(gateway: Gateway, maxBodyBytes: number): readonly Step[] {
 
 /** GET and DELETE, which have no message. */
 function bareSteps(gateway: Gateway, last: Step): readonly Step[] {
-  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), recordUse(gateway), rebind(gateway), last];
+  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), freshen(gateway), recordUse(gateway), rebind(gateway), last];
 }
 
 const methods = 'POST, GET, DELETE, OPTIONS';

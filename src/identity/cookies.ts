@@ -9,6 +9,8 @@ export interface CookieRules {
   readonly sessionName: string;
   /** One login may run in each tab, so each has a cookie of its own. */
   loginName(state: string): string;
+  /** And so has each journey to a third party. */
+  journeyName(state: string): string;
   readonly options: CookieSerializeOptions;
 }
 
@@ -18,6 +20,7 @@ export function cookieRules(publicUrl: URL): CookieRules {
   return {
     sessionName: `${prefix}-session`,
     loginName: (state) => `${prefix}-login-${state.slice(0, 12)}`,
+    journeyName: (state) => `${prefix}-journey-${state.slice(0, 12)}`,
     // Lax: the links are opened from other programs, and the identity provider sends people back by a link.
     options: { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' },
   };

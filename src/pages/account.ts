@@ -2,6 +2,7 @@
  * `/account`: what can be connected at each upstream, before any call too, and what is stored for the
  * visitor: since when, last used, through which clients. From here she connects, replaces and disconnects.
  */
+import { disconnect } from '../collect/disconnect.ts';
 import { textIn } from '../config/text.ts';
 import { secretSlot, type RequiredCredential } from '../gateway/protected-upstream.ts';
 import type { Visitor } from '../identity/visitor.ts';
@@ -25,8 +26,7 @@ export async function changeAccount(pages: Pages, visitor: Visitor, form: Readon
   const { principal } = visitor;
   const { upstream, credential } = asked;
   if (form['action'] === 'disconnect') {
-    const removed = await pages.vault.remove(secretSlot(visitor.principal, credential));
-    if (removed) pages.audit.record('revoked', { principal, upstream: upstream.name, credential: credential.config.name });
+    await disconnect(pages, principal, upstream.name, credential);
     return pages.links.account;
   }
   const { ticketId } = await pages.interactions.begin({

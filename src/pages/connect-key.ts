@@ -3,7 +3,7 @@ import { collectApiKey, type FieldProblem } from '../collect/api-key.ts';
 import { headersOf, type Verdict } from '../collect/verify.ts';
 import type { ApiKeyCredential } from '../config/config.ts';
 import { textIn } from '../config/text.ts';
-import { complete, formOf, frameOf, record, slotOf } from './question.ts';
+import { complete, formOf, frameOf, keep, record, slotOf } from './question.ts';
 import { trialOf, tryKey } from './try-key.ts';
 import { renderEntry, type EntryField } from './views.ts';
 import type { CheckedVisit, Page, Pages } from './visit.ts';
@@ -51,28 +51,14 @@ export async function keyPage(pages: Pages, visit: CheckedVisit, config: ApiKeyC
 }
 
 export async function takeKey(pages: Pages, visit: CheckedVisit, config: ApiKeyCredential): Promise<Page> {
-  const { opened: { ticket }, asked: { credential } } = visit;
+  const { credential } = visit.asked;
   const collected = collectApiKey(config.fields, headersOf(credential), visit.form);
   record(pages, visit, 'submitted', collected.ok ? 'accepted' : 'refused');
   if (!collected.ok) return keyPage(pages, visit, config, 422, { values: collected.error.fields, problems: collected.error.problems });
   const tried = await tryKey(pages, visit, collected.value.fields);
   if (tried !== undefined) record(pages, visit, 'verified', tried.verdict);
   if (tried?.mayStore === false) return keyPage(pages, visit, config, tried.verdict === 'refused' ? 422 : 503, { values: collected.value.fields, verdict: tried.verdict });
-  const slot = slotOf(visit);
-  const { expiresAfter } = config;
-  const time = pages.now();
-  // Clients that she allowed to use the old one may use the new one.
-  const old = await pages.vault.inspect(slot);
-  await pages.vault.keep(slot, {
-    fields: collected.value.fields,
-    shape: config.shape,
-    destination: credential.destination,
-    storedAt: time,
-    lastUsedAt: time,
-    clients: [...new Set([...(old?.clients ?? []), ...(ticket.clientId === undefined ? [] : [ticket.clientId])])],
-    ...(old?.rejectedAt === undefined ? {} : { rejectedAt: old.rejectedAt }),
-    ...(expiresAfter === undefined ? {} : { expiresAt: time + expiresAfter }),
-  });
+  await keep(pages, visit, collected.value);
   record(pages, visit, 'stored');
-  return complete(pages, visit, ticket);
+  return complete(pages, visit, visit.opened.ticket);
 }

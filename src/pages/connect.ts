@@ -3,10 +3,12 @@
  * question for everyone who asked it. What another client of hers asks for and she has given already is
  * a question of consent. Everything here runs after all checks have passed.
  */
+import type { FastifyReply } from 'fastify';
 import { textIn } from '../config/text.ts';
 import type { Ticket } from '../elicitation/interactions.ts';
 import { mayServe } from '../vault/secrets.ts';
 import { renderChoice } from './choice-view.ts';
+import { awayPage, leave } from './connect-account.ts';
 import { keyPage, takeKey } from './connect-key.ts';
 import { renderConsent } from './person-views.ts';
 import { complete, formOf, frameOf, hereAgain, record, slotOf, titleOf, usable } from './question.ts';
@@ -25,7 +27,7 @@ export async function showQuestion(pages: Pages, visit: CheckedVisit): Promise<P
   return askPage(pages, visit);
 }
 
-export async function takeAnswer(pages: Pages, visit: CheckedVisit): Promise<Page | Redirect> {
+export async function takeAnswer(pages: Pages, visit: CheckedVisit, reply: FastifyReply): Promise<Page | Redirect> {
   const { opened, form } = visit;
   if (form['action'] === 'renew' && opened.kind === 'expired') {
     record(pages, visit, 'renewed');
@@ -37,29 +39,19 @@ export async function takeAnswer(pages: Pages, visit: CheckedVisit): Promise<Pag
     return { status: 200, html: renderDeclined(frameOf(pages, visit), { client: opened.ticket.clientName }) };
   }
   if (!visit.asked.isPicked) return choicePage(pages, visit);
-  return form['action'] === 'agree' ? takeConsent(pages, visit, opened.ticket) : takeGiven(pages, visit);
+  return form['action'] === 'agree' ? takeConsent(pages, visit, opened.ticket) : takeGiven(pages, visit, reply);
 }
 
 /** The page that asks, by the kind of credential. */
 function askPage(pages: Pages, visit: CheckedVisit): Promise<Page> {
-  const { config } = visit.asked.credential;
-  switch (config.kind) {
-    case 'apiKey':
-      return keyPage(pages, visit, config);
-    case 'oauth':
-      throw new Error('connecting accounts is not built');
-  }
+  const { config, upstreamUrl } = visit.asked.credential;
+  return config.kind === 'apiKey' ? keyPage(pages, visit, config) : awayPage(pages, visit, { config, upstreamUrl });
 }
 
 /** What she gives, by the kind of credential. */
-function takeGiven(pages: Pages, visit: CheckedVisit): Promise<Page | Redirect> {
-  const { config } = visit.asked.credential;
-  switch (config.kind) {
-    case 'apiKey':
-      return takeKey(pages, visit, config);
-    case 'oauth':
-      throw new Error('connecting accounts is not built');
-  }
+function takeGiven(pages: Pages, visit: CheckedVisit, reply: FastifyReply): Promise<Page | Redirect> {
+  const { config, upstreamUrl } = visit.asked.credential;
+  return config.kind === 'apiKey' ? takeKey(pages, visit, config) : leave(pages, visit, { config, upstreamUrl }, reply);
 }
 
 /** She lets one more client use what she stored: exactly what the page showed, or nothing. */

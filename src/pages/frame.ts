@@ -12,16 +12,16 @@ import { chooseLanguage, wordsIn } from './words.ts';
 export function createFrame(pages: Config['pages'], links: PageLinks, styleUrl: string): Pages['frame'] {
   const offered = pages.locales;
   const logoUrl = pages.logo === undefined ? undefined : `data:${pages.logo.mediaType};base64,${readFileSync(pages.logo.path, 'base64')}`;
-  return (request: FastifyRequest, visitor?: Visitor, here?: string): Frame => {
+  return (request: FastifyRequest, visitor?: Visitor, here?: string, known?: string): Frame => {
     const { lang } = request.query as { readonly lang?: unknown };
-    const language = chooseLanguage(request.headers['accept-language'], typeof lang === 'string' ? lang : undefined, offered);
+    const language = chooseLanguage(request.headers['accept-language'], known ?? (typeof lang === 'string' ? lang : undefined), offered);
     return {
       language,
       siteName: textIn(pages.name, language),
       logoUrl,
       support: pages.support,
       links: pages.links.map((link) => ({ title: textIn(link.title, language), url: link.url })),
-      languages: offered.map((code) => ({ code, name: wordsIn(code).words.languageName, href: `?lang=${encodeURIComponent(code)}` })),
+      languages: known !== undefined ? [] : offered.map((code) => ({ code, name: wordsIn(code).words.languageName, href: `?lang=${encodeURIComponent(code)}` })),
       account: visitor?.principal.name,
       switchUrl: visitor === undefined ? undefined : switchUrl(links, here ?? 'account'),
       accountUrl: visitor === undefined ? undefined : links.account,

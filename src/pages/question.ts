@@ -22,7 +22,7 @@ export function hereAgain({ asked: { anyOf, isPicked, credential } }: CheckedVis
 }
 
 export function frameOf(pages: Pages, visit: CheckedVisit): Frame {
-  return pages.frame(visit.request, visit.visitor, `connect/${visit.ticketId}`);
+  return pages.frame(visit.request, visit.visitor, `connect/${visit.ticketId}`, visit.language);
 }
 
 export function titleOf(visit: CheckedVisit, { language }: Frame): string {
@@ -39,6 +39,29 @@ export function slotOf({ visitor, asked }: CheckedVisit): SecretSlot {
 export function usable(pages: Pages, visit: CheckedVisit): Promise<Secret | undefined> {
   const { credential } = visit.asked;
   return pages.vault.find(slotOf(visit), credential.config.shape, credential.destination);
+}
+
+/**
+ * Stores what she gave in place of what stood there; clients that she allowed to use the old one may use the new one.
+ * @param endsAt when it ends by itself, in milliseconds since the epoch
+ */
+export async function keep(pages: Pages, visit: CheckedVisit, given: Pick<Secret, 'fields' | 'grant'>, endsAt = Infinity): Promise<void> {
+  const { opened: { ticket }, asked: { credential } } = visit;
+  const slot = slotOf(visit);
+  const { expiresAfter = Infinity, shape } = credential.config;
+  const time = pages.now();
+  const old = await pages.vault.inspect(slot);
+  const expiresAt = Math.min(time + expiresAfter, endsAt);
+  await pages.vault.keep(slot, {
+    ...given,
+    shape,
+    destination: credential.destination,
+    storedAt: time,
+    lastUsedAt: time,
+    clients: [...new Set([...(old?.clients ?? []), ...(ticket.clientId === undefined ? [] : [ticket.clientId])])],
+    ...(old?.rejectedAt === undefined ? {} : { rejectedAt: old.rejectedAt }),
+    ...(expiresAt === Infinity ? {} : { expiresAt }),
+  });
 }
 
 /** The question is answered, and so is every other that this credential answers: each session that was given a link hears so. */

@@ -11,7 +11,9 @@ import { changeAccount, showAccount } from './account.ts';
 import { hasCsrfToken, identify, isAddressed, isSameOrigin, isSameUser, limitPages, limitSubmissions, load, type Check } from './checks.ts';
 import { showQuestion, takeAnswer } from './connect.ts';
 import { registerLogin, type LoginPages } from './login-routes.ts';
+import { registerOauth, type OauthDocuments } from './oauth-routes.ts';
 import { renderLoginProblem, renderWrongPerson } from './person-views.ts';
+import { securityHeaders } from './security-headers.ts';
 import { renderProblem } from './views.ts';
 import { Visit, type Act, type CheckedVisit, type Page, type PageProblem, type Pages } from './visit.ts';
 
@@ -29,22 +31,12 @@ const checks = {
   ],
   showAccount: (pages: Pages): readonly Check[] => [isAddressed(pages), limitPages(pages), identify(pages)],
   changeAccount: (pages: Pages): readonly Check[] => [isAddressed(pages), limitPages(pages), isSameOrigin(pages), identify(pages), hasCsrfToken(pages)],
+  comeBack: (pages: Pages): readonly Check[] => [isAddressed(pages), limitPages(pages)],
   logIn: (pages: Pages): readonly Check[] => [isAddressed(pages), limitPages(pages)],
   logOut: (pages: Pages): readonly Check[] => [isAddressed(pages), limitPages(pages), isSameOrigin(pages)],
 };
 
 const maxFormBytes = 256 * 1024;
-
-/** Nothing on these pages comes from elsewhere, runs, is framed, is kept, or tells the next page where it was. */
-const securityHeaders = {
-  'content-security-policy': "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-} as const;
 
 export interface PageRoutes {
   /** Paths below which the pages hang. */
@@ -56,9 +48,10 @@ export interface PageRoutes {
   readonly isSecure: boolean;
   /** Login with a session of ours, where the file wants it. */
   readonly login?: LoginPages;
+  readonly oauth: OauthDocuments;
 }
 
-export function registerPages(server: FastifyInstance, pages: Pages, { prefixes, css, taken = new Set(), isSecure, login }: PageRoutes): void {
+export function registerPages(server: FastifyInstance, pages: Pages, { prefixes, css, taken = new Set(), isSecure, login, oauth }: PageRoutes): void {
   server.addHook('onRequest', async (_request, reply) => {
     void reply.headers(securityHeaders);
     if (isSecure) void reply.header('strict-transport-security', 'max-age=31536000');
@@ -71,10 +64,11 @@ export function registerPages(server: FastifyInstance, pages: Pages, { prefixes,
     const root = prefix === '' ? '/' : prefix;
     if (!taken.has(root)) server.get(root, get, (_request, reply) => reply.redirect(pages.links.account, 303));
     server.get(`${prefix}/connect/:ticket`, get, handlerOf(pages, checks.showLink(pages), (visit) => showQuestion(pages, checkedLink(visit))));
-    server.post(`${prefix}/connect/:ticket`, post, handlerOf(pages, checks.answerLink(pages), (visit) => takeAnswer(pages, checkedLink(visit))));
+    server.post(`${prefix}/connect/:ticket`, post, handlerOf(pages, checks.answerLink(pages), (visit, reply) => takeAnswer(pages, checkedLink(visit), reply)));
     server.get(`${prefix}/account`, get, handlerOf(pages, checks.showAccount(pages), (visit) => showAccount(pages, visitorOf(visit), pages.frame(visit.request, visit.visitor, visit.here))));
     server.post(`${prefix}/account`, post, handlerOf(pages, checks.changeAccount(pages), async (visit) => ({ location: await changeAccount(pages, visitorOf(visit), visit.form) })));
     server.get(`${prefix}${stylePath(css)}`, get, (_request, reply) => reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable').send(css));
+    registerOauth(server, pages, prefix, handlerOf.bind(undefined, pages, checks.comeBack(pages)), oauth);
     if (login !== undefined && signOut !== undefined) registerLogin(server, pages, login, prefix, { logIn: handlerOf.bind(undefined, pages, checks.logIn(pages)), logOut: handlerOf.bind(undefined, pages, checks.logOut(pages)) });
   }
 }
@@ -98,7 +92,8 @@ function handlerOf(pages: Pages, all: readonly Check[], act: Act) {
       if (ended !== undefined) return 'location' in ended ? reply.redirect(ended.location, 303) : sendProblem(pages, visit, reply, ended);
     }
     const outcome = await act(visit, reply);
-    return 'location' in outcome ? reply.redirect(outcome.location, 303) : sendPage(reply, outcome);
+    if ('location' in outcome) return reply.redirect(outcome.location, 303);
+    return 'html' in outcome ? sendPage(reply, outcome) : sendProblem(pages, visit, reply, outcome);
   };
 }
 
@@ -114,14 +109,14 @@ function checkedLink(visit: Visit): CheckedVisit {
 }
 
 function sendProblem(pages: Pages, visit: Visit, reply: FastifyReply, problem: PageProblem): FastifyReply {
-  const { status, reason, retryAfterSeconds } = problem;
-  const frame = pages.frame(visit.request, visit.visitor, visit.here);
+  const { status, reason, retryAfterSeconds, visitor = visit.visitor, here = visit.here } = problem;
+  const frame = pages.frame(visit.request, visitor, here);
   const html = (): string => {
     switch (reason) {
       case 'wrong-person':
-        return renderWrongPerson(frame, { account: visit.visitor?.principal.name ?? '', switchUrl: frame.switchUrl });
+        return renderWrongPerson(frame, { account: visitor?.principal.name ?? '', switchUrl: frame.switchUrl });
       case 'signed-out':
-        return renderLoginProblem(frame, { reason: 'stale', retryUrl: pages.links.login?.(visit.here) ?? pages.links.account });
+        return renderLoginProblem(frame, { reason: 'stale', retryUrl: pages.links.login?.(here) ?? pages.links.account });
       default:
         return renderProblem(frame, { reason, retryAfterSeconds });
     }

@@ -52,7 +52,7 @@ export interface FieldModel {
 
 export interface FactsModel {
   readonly heading: string;
-  readonly rows: readonly { readonly term: string; readonly value: string; readonly note: string | undefined; readonly isCode: boolean }[];
+  readonly rows: readonly { readonly term: string; readonly value: string; readonly note: string | undefined; readonly isCode: boolean; /** Further values of the same kind. */ readonly more: readonly string[] }[];
   readonly assurance: string;
   readonly lockIcon: string;
 }
@@ -172,12 +172,15 @@ eta.loadTemplate('@field', `<div class="field<%~ it.problem === undefined ? '' :
 eta.loadTemplate('@facts', `<section class="facts" aria-labelledby="facts">
 <h2 id="facts"><%= it.heading %></h2>
 <dl>
-<% for (const { term, value, note, isCode } of it.rows) { %>
+<% for (const { term, value, note, isCode, more } of it.rows) { %>
 <div>
 <dt><%= term %></dt>
 <dd><% if (isCode) { %><code><bdi><%= value %></bdi></code><% } else { %><bdi><%= value %></bdi><% } %>
 <% if (note !== undefined) { %>
 <span class="note"><%= note %></span><% } %></dd>
+<% for (const other of more) { %>
+<dd><% if (isCode) { %><code><bdi><%= other %></bdi></code><% } else { %><bdi><%= other %></bdi><% } %></dd>
+<% } %>
 </div>
 <% } %>
 </dl>

@@ -227,11 +227,12 @@ interface Fact {
   readonly value: string | undefined;
   readonly note?: string;
   readonly isCode?: boolean;
+  readonly more?: readonly string[];
 }
 
 /** The rows of a list of facts, without those that are not known. */
 export function knownFacts(facts: readonly Fact[]): FactsModel['rows'] {
-  return facts.flatMap(({ term, value, note, isCode = false }) => (value === undefined ? [] : [{ term, value, note, isCode }]));
+  return facts.flatMap(({ term, value, note, isCode = false, more = [] }) => (value === undefined ? [] : [{ term, value, note, isCode, more }]));
 }
 
 function fieldsOf(fields: readonly EntryField[], words: Words): readonly FieldModel[] {

@@ -1,11 +1,13 @@
 /** One browser request on its way through the steps of `routes.ts`, and what those steps work with. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Accounts } from '../collect/oauth/accounts.ts';
 import type { Verdict } from '../collect/verify.ts';
 import type { Text } from '../config/text.ts';
 import type { Interactions, Opened, Ticket } from '../elicitation/interactions.ts';
 import type { Notices } from '../elicitation/notices.ts';
 import type { RequiredCredential } from '../gateway/protected-upstream.ts';
 import type { AddressGuard } from '../identity/addressed.ts';
+import type { CookieRules } from '../identity/cookies.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { IdentifyVisitor, Visitor } from '../identity/visitor.ts';
 import type { Audit } from '../operate/audit.ts';
@@ -52,10 +54,13 @@ export interface Pages {
   readonly log: Log;
   readonly now: Clock;
   /** Counts one page view of an address, one submission of a person. @returns seconds to wait when there were too many */
+  readonly accounts: Accounts;
+  /** Names and attributes of the cookies of journeys to third parties. */
+  readonly cookies: CookieRules;
   readonly countPage: (request: FastifyRequest) => Promise<number | undefined>;
   readonly countSubmission: (request: FastifyRequest, principal: Principal) => Promise<number | undefined>;
-  /** @param visitor who is there; @param here the page for after a change of account: `account` or `connect/…` */
-  readonly frame: (request: FastifyRequest, visitor?: Visitor, here?: string) => Frame;
+  /** @param visitor who is there; @param here the page for after a change of account: `account` or `connect/…`; @param language what she chose before, on a page that has no switch */
+  readonly frame: (request: FastifyRequest, visitor?: Visitor, here?: string, language?: string) => Frame;
   readonly links: PageLinks;
   /** A new question in place of one that has expired, for the same attempt. @returns the new ticket's id */
   readonly renew: (ticket: Ticket) => Promise<string>;
@@ -104,7 +109,7 @@ export class Visit {
 }
 
 /** What a page does, after its checks. */
-export type Act = (visit: Visit, reply: FastifyReply) => Promise<Page | Redirect>;
+export type Act = (visit: Visit, reply: FastifyReply) => Promise<Page | Redirect | PageProblem>;
 
 /** A visit to a link after all checks: who she is, and what her link leads to. */
 export interface CheckedVisit {
@@ -114,6 +119,8 @@ export interface CheckedVisit {
   readonly opened: Opened;
   readonly asked: Asked;
   readonly form: Readonly<Record<string, unknown>>;
+  /** What she chose before, where the page has no switch. */
+  readonly language?: string;
 }
 
-export type PageProblem = { readonly reason: ProblemReason | 'wrong-person' | 'signed-out'; readonly status: number; readonly retryAfterSeconds?: number };
+export type PageProblem = { readonly reason: ProblemReason | 'wrong-person' | 'signed-out'; readonly status: number; readonly retryAfterSeconds?: number; /** Who is there and where she was going, where the visit itself does not know. */ readonly visitor?: Visitor; readonly here?: string };

@@ -24,7 +24,7 @@ export interface OutboundInit {
 export interface OutboundSettings {
   /** Origins that the file names: exempt from the address check. */
   readonly namedOrigins: ReadonlySet<string>;
-  /** Networks that may be reached all the same, in CIDR notation. */
+  /** Networks that may be reached all the same: in CIDR notation, or single addresses. */
   readonly allow: readonly string[];
   /** Goes between, except to addresses inside that the file names. It resolves names itself, so only what this machine resolves too is checked. */
   readonly proxy?: URL | undefined;
@@ -40,7 +40,7 @@ export interface OutboundClient {
 }
 
 export function createOutbound(settings: OutboundSettings): OutboundClient {
-  const networks = settings.allow.map((network) => ipaddr.parseCIDR(network));
+  const networks = settings.allow.map(parseNetwork);
   const mayReach = (address: string): boolean => isPublic(address) || networks.some((network) => isIn(address, network));
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, maxResponseSize: maxAnswerBytes };
   const connect = { timeout: timeoutMs, ...settings.certificates };
@@ -96,6 +96,13 @@ function isInside(host: string): boolean {
 /** Everything that is not plainly a public unicast address is inside, IPv4 in IPv6 clothing (mapped, NAT64, 6to4) too. */
 function isPublic(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+}
+
+/** A single address is a network of one. */
+function parseNetwork(network: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  if (network.includes('/')) return ipaddr.parseCIDR(network);
+  const address = ipaddr.parse(network);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
 function isIn(address: string, [network, bits]: [ipaddr.IPv4 | ipaddr.IPv6, number]): boolean {

@@ -8,7 +8,7 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-export type Purpose = 'secret' | 'record' | 'session' | 'csrf';
+export type Purpose = 'secret' | 'record' | 'session' | 'csrf' | 'client-key';
 
 export interface KeyRing {
   seal(purpose: Purpose, identity: readonly string[], plaintext: Uint8Array): Buffer;
@@ -16,6 +16,8 @@ export interface KeyRing {
   open(purpose: Purpose, identity: readonly string[], sealed: Uint8Array): Buffer | undefined;
   /** Whether the first key sealed it, as far as the bytes say. */
   isNewest(sealed: Uint8Array): boolean;
+  /** 32 bytes for one purpose from each key of the ring, the first key's first: the same in every replica. */
+  derive(purpose: Purpose): readonly Buffer[];
 }
 
 const version = 1;
@@ -60,6 +62,7 @@ export function createKeyRing(keys: readonly Buffer[]): KeyRing {
         return undefined;
       }
     },
+    derive: (purpose) => ring.map((key) => key.derive(purpose)),
   };
 }
 

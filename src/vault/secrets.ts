@@ -35,6 +35,39 @@ export interface Secret {
   readonly isRejected?: true;
   /** When what stood in this slot was refused lately, in milliseconds since the epoch; goes over to what replaces it. */
   readonly rejectedAt?: readonly number[];
+  /** How a connected account is kept alive; absent for what a person typed. */
+  readonly grant?: Grant;
+}
+
+/** What a third party granted, and to whom: the issuer and the client must be the same when it is renewed. */
+export interface Grant {
+  readonly issuer: string;
+  /** A client that this installation registered itself or describes itself; absent for the one in the file. */
+  readonly client?: OauthClient;
+  readonly scopes: readonly string[];
+  /** The resource that the tokens are for (RFC 8707). */
+  readonly resource?: string;
+  /** When the access token was issued, when it is to be renewed, and when it ends, in milliseconds since the epoch; absent: nobody knows. */
+  readonly issuedAt: number;
+  readonly renewAt?: number;
+  readonly endsAt?: number;
+}
+
+/** A client of a third party as this installation is known there. */
+export interface OauthClient {
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly method: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt' | 'none';
+}
+
+/** Whether there is something with which it can be renewed. */
+export function isRenewable({ grant, fields }: Pick<Secret, 'grant' | 'fields'>): boolean {
+  return grant !== undefined && fields['refresh_token'] !== undefined;
+}
+
+/** Whether all of these scopes were granted; what is no connected account has none. */
+export function hasScopes({ grant }: Secret, scopes: readonly string[]): boolean {
+  return scopes.every((scope) => grant?.scopes.includes(scope) === true);
 }
 
 /** A client that the identity does not know needs no consent; any other only serves what the person agreed to. */
@@ -62,6 +95,12 @@ export interface Vault {
    * @returns `capped` when it was refused `times` times already `withinMs`: then it stays as it is
    */
   reject(slot: SecretSlot, secret: Secret, cap: RejectionCap): Promise<'rejected' | 'capped'>;
+  /**
+   * One atomic change of what is stored.
+   * @param next what shall stand there instead; undefined changes nothing
+   * @returns what stands there now; undefined when nothing is stored or nothing was to change
+   */
+  change(slot: SecretSlot, next: (secret: Secret) => Secret | undefined): Promise<Secret | undefined>;
   /** @returns whether there was anything to remove */
   remove(slot: SecretSlot): Promise<boolean>;
   /** Notes that a secret was used, now and then and never in the way of a call; what nobody uses is deleted. */
@@ -81,7 +120,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
   const records = createRecords<Secret>(store, ring, namespace, 'secret', 'secret');
   // Counts what was stored and removed, here and elsewhere.
   let changes = 0;
-  const cache = createSecretCache<SecretSlot, Secret>(store, { here: cacheKey, inStore: (slot) => records.keyOf(recordId(slot)) }, settings.cacheForMs, now, () => { changes += 1; });
+  const cache = createSecretCache<SecretSlot, Secret>(store, { here: slotKey, inStore: (slot) => records.keyOf(recordId(slot)) }, settings.cacheForMs, now, () => { changes += 1; });
   const noteUseEveryMs = Math.min(longestNoteUseMs, settings.deleteUnusedAfterMs / 2);
 
   const isUsable = (secret: Secret, shape: string, destination: string): boolean => fits(secret, shape, destination) && !isExpired(secret, now());
@@ -99,7 +138,6 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
     else cache.set(slot, secret);
     cache.tell(slot);
   }
-  /** One atomic change of what is stored. @returns what stands there now; undefined when nothing is stored or nothing was to change */
   async function change(slot: SecretSlot, next: (secret: Secret) => Secret | undefined): Promise<Secret | undefined> {
     for (;;) {
       const held = await records.get(recordId(slot));
@@ -121,7 +159,7 @@ export function createVault(store: Store, ring: KeyRing, namespace: string, sett
       if (isNewest(changesBefore)) cache.set(slot, held.value);
       return held.value;
     },
-    cached,
+    cached, change,
     async keep(slot, secret) {
       const changesBefore = changes;
       await records.put(recordId(slot), secret, lifetimeMs(secret));
@@ -187,6 +225,7 @@ export function place(upstream: string | undefined): readonly string[] {
   return upstream === undefined ? ['shared'] : ['upstream', upstream];
 }
 
-function cacheKey(slot: SecretSlot): string {
+/** One text for each slot, for maps in memory and locks. */
+export function slotKey(slot: SecretSlot): string {
   return JSON.stringify([slot.issuer, slot.subject, slot.upstream ?? null, slot.credential]);
 }

@@ -71,3 +71,29 @@ test('Names of credentials can stand in links and logs', (context) => {
     '4:16 credentials.a b: a name that cannot stand here; a name of at most 64 letters, digits, - and _, beginning with a letter or digit',
   ]);
 });
+
+test('A client has the proof that its method needs, and nothing sets what Elicitgate sets itself', (context) => {
+  const account = (more: string) => problemsOf(context, withCredential(`{ kind: oauth, issuer: "https://a.example", clientId: c${more} }`)).map((problem) => problem.replace(/^[\d:]+ /, ''));
+  assert.deepEqual(account(''), []);
+  assert.deepEqual(account(', clientSecret: s, clientAuth: { method: client_secret_post }'), []);
+  assert.deepEqual(account(', clientAuth: { method: client_secret_post }'), ['credentials.c.clientSecret: missing; the secret that belongs to clientId']);
+  assert.deepEqual(account(', clientSecret: s, clientAuth: { method: none }'), ['credentials.c.clientAuth: clientSecret and clientAuth.method: none; one of them']);
+  assert.deepEqual(account(', authorizationParams: { state: x }'), ['credentials.c.authorizationParams.state: state, which Elicitgate sets itself; another parameter']);
+  assert.deepEqual(problemsOf(context, withCredential('{ kind: oauth, preset: github, clientId: c }')), [
+    '5:3 credentials.c.clientSecret: missing; the secret that belongs to clientId, or clientAuth: { method: none } for a public client',
+  ]);
+  assert.deepEqual(problemsOf(context, withCredential('{ kind: oauth, discover: upstream, issuer: "https://a.example" }')), [
+    '5:31 credentials.c.discover: discover: upstream beside a third party that the file names; one of them',
+  ]);
+  assert.deepEqual(problemsOf(context, withCredential('{ kind: oauth, tokenEndpoint: "https://a.example/t", clientId: c }')), [
+    '5:3 credentials.c.authorizationEndpoint: missing; authorizationEndpoint and tokenEndpoint together',
+  ]);
+});
+
+test('A program cannot be asked who protects it', (context) => {
+  const file = fileOf({
+    credentials: '{ c: { kind: oauth, discover: upstream, inject: { meta: { token: "{access_token}" } } } }',
+    upstreams: '{ u: { transport: stdio, command: node, trusted: true, rules: [{ tools: ["*"], requires: [c] }] } }',
+  });
+  assert.match(problemsOf(context, file).join('\n'), /upstreams\.u\.rules\[0\]\.requires: c, with discover: upstream, for a program; a credential that names its third party/);
+});

@@ -9,7 +9,7 @@ const parts: readonly (readonly [path: string, sections: Readonly<Record<string,
   ['elicitation.delivery', { elicitation: '{ delivery: hold }' }],
   ['telemetry', { telemetry: '{ otlp: "http://c:4318" }' }],
   ['payments', { payments: '{ stripe: { secretKey: a, webhookSecret: b } }' }],
-  ['credentials.k.kind', { credentials: '{ k: { kind: oauth, discover: upstream, inject: { headers: { A: "{access_token}" } } } }' }],
+  ['credentials.k.kind', { credentials: '{ k: { kind: payment, provider: webhook, price: { amount: 1, currency: usd }, grants: { calls: 1 } } }' }],
   [
     'credentials.k.inject.env',
     { credentials: '{ k: { kind: apiKey, fields: [{ name: t }], inject: { env: { A: "{t}" } } } }', upstreams: '{ u: { url: "http://a" } }' },
@@ -18,13 +18,6 @@ const parts: readonly (readonly [path: string, sections: Readonly<Record<string,
   ['upstreams.u.transport', { upstreams: '{ u: { transport: stdio, command: a } }' }],
   ['upstreams.u.delivery', { upstreams: '{ u: { url: "http://a", delivery: hold } }' }],
   ['upstreams.u.inject.k.env', { upstreams: '{ u: { transport: stdio, command: a, inject: { k: { env: { B: "{token}" } } } } }' }],
-  [
-    'upstreams.u.rules[0].requires[0].scopes',
-    {
-      credentials: '{ k: { kind: oauth, discover: upstream, inject: { headers: { A: "{access_token}" } } } }',
-      upstreams: '{ u: { url: "http://a", rules: [{ tools: ["*"], requires: [{ credential: k, scopes: [s] }] }] } }',
-    },
-  ],
 ];
 
 test('A file that uses only what is built has nothing unbuilt', (context) => {

@@ -169,7 +169,7 @@ async function mint(provider: Provider, person: string, wish: TokenWish): Promis
 }
 
 /** It warns of what is meant for development, which this is. */
-function quietly<T>(act: () => T): T {
+export function quietly<T>(act: () => T): T {
   const { warn, info } = console;
   Object.assign(console, { warn: () => undefined, info: () => undefined });
   try {

@@ -15,7 +15,7 @@ export interface Program {
   /** The same for standard error. */
   readonly logs: (what: RegExp) => Promise<RegExpExecArray>;
   /** Signals the whole group, as a terminal does on Ctrl-C. */
-  readonly signal: (signal: 'SIGINT' | 'SIGTERM') => void;
+  readonly signal: (signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL') => void;
   /** Its exit code, or the signal that ended it. */
   readonly end: Promise<number | NodeJS.Signals>;
 }

@@ -1,4 +1,5 @@
 /** One of every page, filled with texts that try to break out of their place or out of the layout. */
+import { renderAway, renderBack, renderPartly } from '../../src/pages/oauth-views.ts';
 import { renderAccount, renderConsent, renderLoginProblem, renderSignedOut, renderWrongPerson } from '../../src/pages/person-views.ts';
 import { renderAlreadyDone, renderDeclined, renderDone, renderEntry, renderExpired } from '../../src/pages/views.ts';
 import type { Entry, Frame } from '../../src/pages/views.ts';
@@ -63,6 +64,9 @@ export function hostilePages(text: string): Readonly<Record<string, string>> {
   }));
   return {
     entry: renderEntry(frame, hostileEntry(text)),
+    away: renderAway(frame, { server: text, client: text, clientId: text, title: text, description: text, purpose: text, storedFor: text, destination: text, provider: 'https://third.example.com', scopes: [text, text], action: text, csrf: text, before: 'narrow' }),
+    'back-failed': renderBack(frame, { reason: 'failed', title: text, code: text, retryUrl: text }),
+    'back-partly': renderPartly(frame, { title: text, missing: [text], retryUrl: text }),
     done: renderDone(frame, { title: text, client: text, continues: 'by-itself' }),
     declined: renderDeclined(frame, { client: text }),
     expired: renderExpired(frame, { ...form, title: text, canRenew: true }),

@@ -1,5 +1,6 @@
 /** One of every page, as the tests and the screenshots show them. */
 import { renderChoice, type Choice } from '../../src/pages/choice-view.ts';
+import { renderAway, renderBack, renderPartly, type Away, type Back } from '../../src/pages/oauth-views.ts';
 import { renderAccount, renderConsent, renderLoginProblem, renderSignedOut, renderWrongPerson } from '../../src/pages/person-views.ts';
 import type { AccountRow, Consent, LoginReason } from '../../src/pages/person-views.ts';
 import {
@@ -171,7 +172,36 @@ export function personPages(frame: Frame): Readonly<Record<string, string>> {
   };
 }
 
+export const sampleAway: Away = {
+  server: 'Office tools',
+  client: 'Claude Code',
+  title: 'Google Calendar',
+  description: 'So that tools can read your events.',
+  purpose: 'list_events',
+  storedFor: 'mia@example.com',
+  destination: 'https://office.example.com',
+  provider: 'https://accounts.google.com',
+  scopes: ['https://www.googleapis.com/auth/calendar.readonly', 'https://www.googleapis.com/auth/calendar.events'],
+  action: '/connect/tick3t',
+  csrf: 'csrf-t0ken',
+};
+
+export const backReasons = ['stale', 'denied', 'failed', 'unreachable', 'unfit'] as const satisfies readonly Back['reason'][];
+
+/** The pages of connecting an account. */
+export function accountPages(frame: Frame): Readonly<Record<string, string>> {
+  return {
+    away: renderAway(frame, sampleAway),
+    'away-more': renderAway(frame, { ...sampleAway, before: 'narrow' }),
+    'away-refused': renderAway(frame, { ...sampleAway, scopes: [], before: 'refused' }),
+    'back-partly': renderPartly(frame, { title: 'Google Calendar', missing: ['https://www.googleapis.com/auth/calendar.events'], retryUrl: '/connect/tick3t' }),
+    ...Object.fromEntries(
+      backReasons.map((reason) => [`back-${reason}`, renderBack(frame, { reason, title: reason === 'stale' ? undefined : 'Google Calendar', code: reason === 'failed' ? 'invalid_scope' : undefined, retryUrl: '/connect/tick3t' })]),
+    ),
+  };
+}
+
 /** Every page. */
 export function samplePages(frame: Frame): Readonly<Record<string, string>> {
-  return { ...linkPages(frame), ...personPages(frame) };
+  return { ...linkPages(frame), ...accountPages(frame), ...personPages(frame) };
 }

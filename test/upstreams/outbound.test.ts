@@ -32,6 +32,8 @@ test('a named origin is reached, another port of the same host is not; a named n
   const allowed = await reach(t, () => ({ allow: ['127.0.0.0/8'] }));
   assert.equal((await allowed.fetch(allowed.origin)).status, 200);
   assert.equal((await allowed.fetch(`http://localhost:${allowed.port}`)).status, 200);
+  const one = await reach(t, () => ({ allow: ['127.0.0.1', '::1'] }));
+  assert.equal((await one.fetch(one.origin)).status, 200);
 });
 
 test('a redirect is an answer and is followed nowhere', async (t) => {

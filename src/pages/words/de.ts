@@ -48,6 +48,46 @@ export const de: Words = {
         : `Verschlüsselt gespeichert. Weder der Assistent noch ${client} bekommt es zu sehen.`,
   },
 
+  away: {
+    lead: (host) => `Sie gehen jetzt zu ${host}. Dort melden Sie sich an und entscheiden, was erlaubt ist. Danach kommen Sie hierher zurück.`,
+    goingTo: 'Sie gehen zu',
+    permissions: 'Berechtigungen',
+    go: (host) => `Weiter zu ${host}`,
+    replaces: 'Sie haben das schon einmal verbunden. Die neue Verbindung ersetzt die alte.',
+    more: (server) => `Sie haben das schon einmal verbunden. ${server} braucht jetzt mehr Berechtigungen, als Sie damals erteilt haben.`,
+    refused: 'Ihre frühere Verbindung ist nicht mehr gültig und wird nicht mehr verwendet. Bitte verbinden Sie noch einmal.',
+  },
+
+  back: {
+    retry: 'Noch einmal versuchen',
+    code: (code) => `Die Antwort lautete: ${code}`,
+    stale: {
+      heading: 'Dieser Versuch gilt nicht mehr',
+      what: 'Er hat zu lange gedauert, war schon abgeschlossen oder begann in einem anderen Browser. Gerade eben wurde nichts gespeichert.',
+    },
+    denied: {
+      heading: 'Es wurde nichts verbunden',
+      what: (title) => `Sie oder ${title} haben es nicht erlaubt. Es wurde nichts gespeichert.`,
+    },
+    failed: {
+      heading: 'Das Verbinden hat nicht geklappt',
+      what: (title) => `Die Antwort von ${title} konnte nicht angenommen werden. Es wurde nichts gespeichert. Wenn das wieder vorkommt, sagen Sie es denen, die diese Seite betreuen.`,
+    },
+    unreachable: {
+      heading: 'Verbinden ist im Moment nicht möglich',
+      what: (title) => `${title} ist nicht zu erreichen. Das liegt nicht an Ihnen. Bitte versuchen Sie es in ein paar Minuten noch einmal.`,
+    },
+    unfit: {
+      heading: 'Das lässt sich noch nicht verbinden',
+      what: (title) => `Der Weg zu ${title} ist nicht fertig eingerichtet. Das liegt nicht an Ihnen. Bitte sagen Sie es denen, die diese Seite betreuen.`,
+    },
+    partly: {
+      heading: 'Einige Berechtigungen fehlen',
+      what: (title) => `${title} ist verbunden, aber nicht alles, was gebraucht wird, wurde erlaubt. Es fehlt noch:`,
+      todo: 'Versuchen Sie es noch einmal und lassen Sie alle Berechtigungen eingeschaltet. Wenn Sie nicht mehr erlauben möchten, schließen Sie einfach diese Seite.',
+    },
+  },
+
   problems: {
     summary: (count) => (count === 1 ? 'Eine Angabe bitte noch einmal prüfen' : `${count} Angaben bitte noch einmal prüfen`),
     nothingStored: 'Es ist noch nichts gespeichert. Zu Ihrer Sicherheit sind verdeckte Eingaben wieder leer.',

@@ -53,6 +53,46 @@ export const en = {
       `Stored encrypted. Neither the assistant nor ${client ?? theApp} gets to see it.`,
   },
 
+  away: {
+    lead: (host: string) => `You go to ${host} now. There you sign in and decide what is allowed. Then you come back here.`,
+    goingTo: 'You go to',
+    permissions: 'Permissions',
+    go: (host: string) => `Continue to ${host}`,
+    replaces: 'You have connected this before. The new connection takes the place of the old one.',
+    more: (server: string) => `You have connected this before. ${server} now needs more permissions than you gave then.`,
+    refused: 'The connection that you made before is no longer valid, so it is not used any more. Please connect again.',
+  },
+
+  back: {
+    retry: 'Try again',
+    code: (code: string) => `The answer was: ${code}`,
+    stale: {
+      heading: 'This attempt is no longer valid',
+      what: 'It took too long, was finished already, or began in a different browser. Nothing was stored just now.',
+    },
+    denied: {
+      heading: 'Nothing was connected',
+      what: (title: string) => `You, or ${title}, did not allow it. Nothing was stored.`,
+    },
+    failed: {
+      heading: 'Connecting did not work',
+      what: (title: string) => `The answer of ${title} could not be accepted. Nothing was stored. If it happens again, tell the people who look after this page.`,
+    },
+    unreachable: {
+      heading: 'Connecting is not possible at the moment',
+      what: (title: string) => `${title} cannot be reached. This is not your doing. Please try again in a few minutes.`,
+    },
+    unfit: {
+      heading: 'This cannot be connected yet',
+      what: (title: string) => `Something about the way to ${title} is not set up. This is not your doing. Please tell the people who look after this page.`,
+    },
+    partly: {
+      heading: 'Some permissions are missing',
+      what: (title: string) => `${title} is connected, but not everything that is needed was allowed. Still missing:`,
+      todo: 'Try again and leave every permission switched on, or close this page if you do not want to allow more.',
+    },
+  },
+
   problems: {
     summary: (count: number) => (count === 1 ? 'One entry needs another look' : `${count} entries need another look`),
     nothingStored: 'Nothing has been stored yet. For your safety, hidden entries are empty again.',

@@ -51,6 +51,46 @@ export const zhCN: Words = {
       client === undefined ? `加密保存。助手和${theApp}都看不到它。` : `加密保存。助手和 ${client} 都看不到它。`,
   },
 
+  away: {
+    lead: (host) => `接下来会前往 ${host}。请在那里登录，并决定允许哪些权限，然后会回到这里。`,
+    goingTo: '前往',
+    permissions: '权限',
+    go: (host) => `继续前往 ${host}`,
+    replaces: '您以前连接过。新的连接会取代旧的连接。',
+    more: (server) => `您以前连接过。${server} 现在需要比当时更多的权限。`,
+    refused: '您以前的连接已失效，不会再被使用。请重新连接。',
+  },
+
+  back: {
+    retry: '重试',
+    code: (code) => `得到的回答是：${code}`,
+    stale: {
+      heading: '这次连接已失效',
+      what: '可能是用时过长、已经完成，或是在另一个浏览器中开始的。刚才没有保存任何内容。',
+    },
+    denied: {
+      heading: '没有建立连接',
+      what: (title) => `您或 ${title} 没有允许。没有保存任何内容。`,
+    },
+    failed: {
+      heading: '连接没有成功',
+      what: (title) => `无法接受 ${title} 的回答。没有保存任何内容。如果再次发生，请告诉管理此页面的人员。`,
+    },
+    unreachable: {
+      heading: '暂时无法连接',
+      what: (title) => `无法访问 ${title}。这不是您的问题。请过几分钟再试。`,
+    },
+    unfit: {
+      heading: '目前还不能连接',
+      what: (title) => `通往 ${title} 的设置尚未完成。这不是您的问题。请告诉管理此页面的人员。`,
+    },
+    partly: {
+      heading: '缺少部分权限',
+      what: (title) => `${title} 已连接，但所需的权限没有全部得到允许。还缺少：`,
+      todo: '请重试，并保留所有权限。如果您不想再允许更多，关闭此页面即可。',
+    },
+  },
+
   problems: {
     summary: (count) => `有 ${count} 处需要再检查一下`,
     nothingStored: '尚未保存任何内容。为了您的安全，隐藏显示的输入已经清空。',
