@@ -26,6 +26,13 @@ const edge: Edge = {
     },
   },
   now: Date.now,
+  signalGroup(pid, signal) {
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // Nobody of it is left.
+    }
+  },
 };
 // A reader that went away is noticed by `writable`; without these it would end the process.
 process.stdout.on('error', () => undefined);
