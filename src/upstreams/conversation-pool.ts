@@ -19,7 +19,7 @@ export interface Wanted {
   /** Whose it is; absent for one that holds nothing of anybody. */
   readonly person?: string;
   readonly holdsSecrets: boolean;
-  /** @param slot a small number that no other open conversation has */
+  /** @param slot a small number that no other open conversation has, among those of people or among those of nobody */
   open(slot: number): Conversation;
 }
 
@@ -52,7 +52,7 @@ export function createConversationPool({ idleAfterMs, maxOpen }: PoolSettings): 
 
   function open(wanted: Wanted): Entry {
     if (current.size + retiredOf().length >= maxOpen) makeRoom();
-    const taken = new Set([...all].map((entry) => entry.slot));
+    const taken = new Set([...all].filter((entry) => (entry.wanted.person === undefined) === (wanted.person === undefined)).map((entry) => entry.slot));
     let slot = 0;
     while (taken.has(slot)) slot += 1;
     const conversation = wanted.open(slot);

@@ -46,7 +46,7 @@ export function createStdioUpstream(upstream: StdioUpstream, { report, now, sign
       ...(cwd === undefined ? {} : { cwd }),
       env: holdsSecrets ? { ...upstream.env, ...request.env } : discoveryEnv,
       // Under one group number no two processes run at once: a group of its own keeps each one's memory, environment and home from the others.
-      ...(runAs === undefined ? {} : { runAs: { uid: runAs.uid, gid: runAs.gid + slot } }),
+      ...(runAs === undefined ? {} : { runAs: { uid: runAs.uid, gid: runAs.gid + 2 * slot + (isOwn ? 0 : 1) } }),
       secrets,
     };
     return new Conversation((events) => startChild(program, say, signalGroup, events), {

@@ -1,7 +1,7 @@
 /**
  * An MCP server as a program, without an SDK: it does what well-behaved servers do, and what others do.
  *
- *     KEY=… node stdio-program.ts [needs-key | silent | exits]
+ *     KEY=… node stdio-program.ts [needs-key | silent | exits | modern]
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeSync } from 'node:fs';
@@ -20,7 +20,7 @@ if (mode === 'exits' || (mode === 'needs-key' && process.env.KEY === undefined))
   process.exit(1);
 }
 
-let opened: unknown;
+let opened: object | undefined;
 let calls = 0;
 const heard: string[] = [];
 const asked = new Map<unknown, unknown>();
@@ -38,7 +38,7 @@ const tools: Readonly<Record<string, (message: Message, args: Readonly<Record<st
   env: ({ id }) => { tell(id, JSON.stringify(process.env)); },
   pid: ({ id }) => { tell(id, String(process.pid)); },
   count: ({ id }) => { tell(id, String((calls += 1))); },
-  opened: ({ id }) => { tell(id, JSON.stringify(opened)); },
+  opened: ({ id }) => { tell(id, opened === undefined ? 'undefined' : JSON.stringify(opened)); },
   heard: ({ id }) => { tell(id, heard.join()); },
   echo: ({ id }, { text }) => { tell(id, String(text)); },
   die: () => { process.exit(3); },
@@ -99,7 +99,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   if (method === 'initialize') {
     opened = params;
     if (mode !== 'silent') say({ id, result: { protocolVersion: params?.['protocolVersion'], capabilities: { tools: {} }, serverInfo: { name: 'program', version: '1' } } });
-  } else if (method === 'tools/list') say({ id, result: { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })) } });
+  } else if (method === 'server/discover' && mode === 'modern') say({ id, result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo: { name: 'program', version: '2' } } });
+  else if (method === 'tools/list') say({ id, result: { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })) } });
   else if (method === 'tools/call') {
     const tool = tools[params?.name ?? ''];
     if (tool === undefined) say({ id, error: { code: -32602, message: 'no such tool' } });

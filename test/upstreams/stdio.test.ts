@@ -60,7 +60,8 @@ describe('a program as an upstream', () => {
 
   test('the environment is made from nothing, with an empty home that is gone with the process', async (t) => {
     process.env['ELICITGATE_TEST_LEAK'] = 'must not be inherited';
-    const { as, give } = await startStdioGateway(t, { with: 'env: { LOG_LEVEL: info }' });
+    t.after(() => { delete process.env['ELICITGATE_TEST_LEAK']; });
+    const { as, give, proxy } = await startStdioGateway(t, { with: 'env: { LOG_LEVEL: info }' });
     const ada = await as('ada');
     await give('ada', ada, 'key', adasKey);
     const env = JSON.parse(textOf(await ada.call('env'))) as Record<string, string>;
@@ -68,6 +69,8 @@ describe('a program as an upstream', () => {
     assert.deepEqual(rest, { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LOG_LEVEL: 'info', KEY: '[redacted]' });
     assert.equal(TMPDIR, `${HOME}/tmp`);
     assert.ok(existsSync(HOME));
+    await proxy.close();
+    assert.ok(!existsSync(HOME));
   });
 
   test('ids come back as they were written, and many calls of equal ids at once are told apart', async (t) => {
@@ -139,6 +142,16 @@ describe('a program as an upstream', () => {
     assert.equal(textOf(await ada.call('heard')), 'notifications/initialized,notifications/cancelled');
     assert.equal((await ada.bare('DELETE')).status, 200);
     assert.equal((await ada.call('key')).status, 404);
+  });
+
+  test('a modern request is told that the program is of the older era, so that its client begins anew with initialize', async (t) => {
+    const { url } = await startStdioGateway(t);
+    const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {}, 'io.modelcontextprotocol/clientInfo': { name: 'm', version: '1' } };
+    for (const method of ['server/discover', 'tools/list']) {
+      const answer = await post(url, { jsonrpc: '2.0', id: 'd', method, params: { _meta } }, { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method, ...headersOf('ada') });
+      assert.equal(answer.status, 400);
+      assert.equal(answer.message.error?.code, -32600);
+    }
   });
 
   test("another person's session is unknown, and so is one that never was", async (t) => {
