@@ -203,7 +203,7 @@ async function wrap({ words, env = [], header = [] }: WrapCommandOptions): Promi
     const outcome = await runWrap(options, stop.signal);
     return outcome.ok ? done : complain([outcome.error], wrongInput);
   } catch (error) {
-    return complain([cannotListen(error)], failedWhileRunning);
+    return complain([cannotListen(error, () => 'by starting this again')], failedWhileRunning);
   } finally {
     // A client that is told to stop reading keeps its end open; nothing more is read from it.
     process.stdin.destroy();
