@@ -10,13 +10,14 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { DestinationStream } from 'pino';
 import { accountOrigins, openAccounts, unusableKey, type AccountsStation } from './collect/oauth/open-accounts.ts';
 import { createVerify, verifyOrigins, type Verify } from './collect/verify.ts';
-import type { Config, HttpUpstream } from './config/config.ts';
+import type { Config, Upstream as UpstreamConfig } from './config/config.ts';
 import { createAsk } from './elicitation/ask.ts';
 import { createInteractions, type Interactions, type Ticket } from './elicitation/interactions.ts';
 import { createNotices, type Notices } from './elicitation/notices.ts';
 import { err, ok, UnavailableError, type Result } from './errors.ts';
 import { createBindings } from './gateway/bindings.ts';
 import { endpointsOf, withoutSlash } from './gateway/endpoint.ts';
+import { forgetWithSecrets } from './gateway/forget-secrets.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createHeartbeat } from './gateway/heartbeat.ts';
 import { createRenewals } from './gateway/renewals.ts';
@@ -48,7 +49,7 @@ import { migrateStore, openStore, storeWords } from './stores/open.ts';
 import type { Clock, Store } from './stores/store.ts';
 import { readCertificates } from './upstreams/certificates.ts';
 import { createOutbound } from './upstreams/outbound.ts';
-import { createStreamableHttpUpstream } from './upstreams/streamable-http.ts';
+import { openUpstream } from './upstreams/open-upstream.ts';
 import { checkCanary } from './vault/canary.ts';
 import { createKeyRing, type KeyRing } from './vault/key-ring.ts';
 import { createRefresher } from './vault/refresh.ts';
@@ -66,6 +67,8 @@ export interface Edge {
   readonly stdout: (text: string) => void;
   readonly logTo: DestinationStream;
   readonly now: Clock;
+  /** Signals a process group of ours; one that is gone hears nothing. */
+  readonly signalGroup: (pid: number, signal: 'SIGTERM' | 'SIGKILL') => void;
 }
 
 export interface App {
@@ -117,15 +120,17 @@ export async function createApp(config: Config, edge: Edge): Promise<Result<App,
   }
 }
 
-async function assemble(foundation: Foundation, edge: Edge): Promise<App> {
-  const { config, store, log, now } = foundation;
+async function assemble(base: Foundation, edge: Edge): Promise<App> {
+  const { config, store, log, now } = base;
   const audit = openAudit(config.audit, edge.stdout, now, (error) => {
     log.error({ reason: describeError(error) }, 'an audit line could not be written');
   });
   const server = createServer(config, (request, reply) => { answerBadAddress(pages, request, reply); });
   const drain = createDrain(server);
   await server.register(rateLimit, { global: false });
-  const upstreams = new Map(httpUpstreams(config).map((upstream) => [upstream.name, protectUpstream(config, upstream, createStreamableHttpUpstream(upstream.url, upstream.timeout, readCertificates(`upstreams.${upstream.name}.tls`, upstream.tls ?? {})))]));
+  const open = (upstream: UpstreamConfig) => openUpstream(upstream, { now, signalGroup: edge.signalGroup, report: (facts, text) => { log.warn({ upstream: upstream.name, ...facts }, text); } });
+  const upstreams = new Map(Object.values(config.upstreams).map((upstream) => [upstream.name, protectUpstream(config, upstream, open(upstream))]));
+  const foundation: Foundation = { ...base, vault: forgetWithSecrets(base.vault, [...upstreams.values()].map(({ adapter }) => adapter)) };
   const namedOrigins = new Set([...identityOrigins(config), ...accountOrigins(config), ...verifyOrigins(config)]);
   const outbound = createOutbound({ namedOrigins, allow: config.outbound.allow, proxy: config.outbound.proxy, certificates: readCertificates('outbound.ca', config.outbound.ca === undefined ? {} : { ca: config.outbound.ca }, true) });
   const identity = createIdentity({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, redirectUri: `${config.server.publicUrl.origin}${pagesBase(config)}/auth/callback` });
@@ -308,10 +313,6 @@ function createPages(foundation: Foundation, server: FastifyInstance, audit: Pag
       return (await interactions.begin(attempt, elicitationId)).ticketId;
     },
   };
-}
-
-function httpUpstreams(config: Config): HttpUpstream[] {
-  return Object.values(config.upstreams).filter((upstream): upstream is HttpUpstream => upstream.transport === 'streamable-http');
 }
 
 /** Whether or not a proxy in front takes the public URL's path away, the same pages answer. */

@@ -3,11 +3,13 @@
  * 0 done, 1 failed while running, 2 the command line or the file is wrong.
  */
 import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Edge } from './app.ts';
 import type { Config } from './config/config.ts';
 import { generateKey, writeKeyFile } from './operate/key-file.ts';
+import { wrapHelp } from './operate/wrap-help.ts';
 
 const done = 0;
 const failedWhileRunning = 1;
@@ -26,6 +28,13 @@ const edge: Edge = {
     },
   },
   now: Date.now,
+  signalGroup(pid, signal) {
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // Nobody of it is left.
+    }
+  },
 };
 // A reader that went away is noticed by `writable`; without these it would end the process.
 process.stdout.on('error', () => undefined);
@@ -68,11 +77,23 @@ function commandLine(): Command {
     .option('--port <number>', 'loopback port of the proxy; 0 for any free one', port, 8080)
     .option('--data <folder>', 'folder of the key file and the database', './data')
     .action(exitWith(demo));
+  const wrapping = program
+    .command('wrap')
+    .description('for a client’s own configuration: speaks stdio, runs a server behind it, asks for its keys on a page')
+    .argument('<command...>', 'the command that runs the server, after --; or the URL of one')
+    .option('--env <name>', 'a variable that the person gives; may be given several times', several)
+    .option('--header <name>', 'a header that the person gives, for a URL; may be given several times', several)
+    .addHelpText('after', wrapHelp);
+  wrapping.action((words: readonly string[], options: Omit<WrapCommandOptions, 'words'>) => exitWith(wrap)({ ...options, words }));
   return program;
 }
 
 function withFile(command: Command): Command {
   return command.option('-c, --config <path>', 'a file or a folder of files; may be given several times (default: ./elicitgate.yaml)', (path: string, all: readonly string[] | undefined) => [...(all ?? []), path]);
+}
+
+function several(name: string, all: readonly string[] | undefined): readonly string[] {
+  return [...(all ?? []), name];
 }
 
 function port(text: string): number {
@@ -188,6 +209,28 @@ async function demo({ proxyOnly, port: wanted, data }: DemoCommandOptions): Prom
     return done;
   } catch (error) {
     return stop.signal.aborted ? done : complain([cannotListen(error, () => 'with --port')], failedWhileRunning);
+  }
+}
+
+interface WrapCommandOptions {
+  readonly words: readonly string[];
+  readonly env?: readonly string[];
+  readonly header?: readonly string[];
+}
+
+async function wrap({ words, env = [], header = [] }: WrapCommandOptions): Promise<number> {
+  const { runWrap } = await import('./operate/wrap.ts');
+  const stop = new AbortController();
+  void stopSignal().then(() => { stop.abort(); });
+  try {
+    const options = { env, headers: header, words, environ: process.env, platform: process.platform, homeFolder: homedir(), workingFolder: process.cwd(), input: process.stdin, edge };
+    const outcome = await runWrap(options, stop.signal);
+    return outcome.ok ? done : complain([outcome.error], wrongInput);
+  } catch (error) {
+    return complain([cannotListen(error, () => 'by starting this again')], failedWhileRunning);
+  } finally {
+    // A client that is told to stop reading keeps its end open; nothing more is read from it.
+    process.stdin.destroy();
   }
 }
 

@@ -10,6 +10,7 @@ import type { Call, Step } from './call.ts';
 import { upstreamHeaders } from './forward.ts';
 import type { Gateway } from './gateway.ts';
 import { renderQuery } from './inject.ts';
+import { personal } from './upstream-request.ts';
 
 const methodNotAllowed = 405;
 const badGateway = 502;
@@ -32,7 +33,7 @@ async function end(gateway: Gateway, call: Call): Promise<Answer> {
   const { session } = call;
   if (session !== undefined && session.upstreamSession === undefined) return finish(gateway, call, 200);
   const status = await new Promise<number>((settle) => {
-    call.upstream.adapter.send({ method: 'DELETE', headers: upstreamHeaders(call), query: renderQuery(call.held) }, statusHandler(gateway, call, settle));
+    call.upstream.adapter.send({ method: 'DELETE', headers: upstreamHeaders(call), query: renderQuery(call.held), ...personal(call) }, statusHandler(gateway, call, settle));
   });
   return finish(gateway, call, status);
 }

@@ -21,6 +21,7 @@ import { injectedHeaders } from './request-headers.ts';
 import { forgetSession } from './forget-session.ts';
 import { collect, discard, maxHeldBytes, passJson, streamEvents, type Sink } from './sinks.ts';
 import { isResponse, messageIn } from './upstream-messages.ts';
+import { personal } from './upstream-request.ts';
 
 const maxErrorBytes = 1024 * 1024;
 
@@ -33,7 +34,7 @@ export function forward(gateway: Gateway): Step {
     const plan = watchTasks(gateway, call, planFor(gateway, call));
     const relay = new Relay(call.reply, flight?.isLent === true ? restoreNames(plan) : plan, gateway.heartbeat, call.upstream.config.timeout, gateway.now);
     const handler = flight === undefined ? relay : untilOver(relay, () => { flight.over(startsTask(call.message)); });
-    call.upstream.adapter.send({ method: 'POST', headers: ['content-type', 'application/json', ...headers], body: outgoingBody(gateway, call, body, flight), query: renderQuery(call.held) }, handler);
+    call.upstream.adapter.send({ method: 'POST', headers: ['content-type', 'application/json', ...headers], body: outgoingBody(gateway, call, body, flight), query: renderQuery(call.held), ...personal(call) }, handler);
     return 'taken';
   };
 }

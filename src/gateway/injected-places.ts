@@ -1,6 +1,6 @@
 /**
- * Where one credential's values go in a request: headers, query parameters, tool arguments and keys of
- * `_meta`, as the file says for the credential, or for it at this upstream.
+ * Where one credential's values go in a request: headers, query parameters, tool arguments, keys of
+ * `_meta` and variables, as the file says for the credential, or for it at this upstream.
  */
 import type { Inject } from '../config/config.ts';
 import type { Template } from '../config/template.ts';
@@ -24,6 +24,8 @@ export interface Places {
   readonly arguments: readonly ArgumentTemplate[];
   /** Keys of `params._meta`. */
   readonly meta: readonly NamedTemplate[];
+  /** Variables of a process of the person's own. */
+  readonly env: readonly NamedTemplate[];
 }
 
 export function placesOf(inject: Inject): Places {
@@ -32,12 +34,13 @@ export function placesOf(inject: Inject): Places {
     query: named(inject.query),
     arguments: named(inject.arguments).map(({ name, value }) => ({ path: argumentPath(name), value })),
     meta: named(inject.meta),
+    env: named(inject.env),
   };
 }
 
 /** Every template of these places. */
-export function templatesIn({ headers, query, arguments: values, meta }: Places): readonly Template[] {
-  return [...headers, ...query, ...values, ...meta].map(({ value }) => value);
+export function templatesIn({ headers, query, arguments: values, meta, env }: Places): readonly Template[] {
+  return [...headers, ...query, ...values, ...meta, ...env].map(({ value }) => value);
 }
 
 function named(templates: Readonly<Record<string, Template>>): readonly NamedTemplate[] {

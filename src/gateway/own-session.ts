@@ -12,6 +12,10 @@ import { askUpstream, type OwnAnswer, type OwnFailure } from './own-request.ts';
 import type { ProtectedUpstream } from './protected-upstream.ts';
 import { injectedHeaders } from './request-headers.ts';
 import { toolOf } from './requested.ts';
+import { personalFor } from './upstream-request.ts';
+
+/** No person's key looks like this: what is tried runs beside her own processes. */
+const ownPerson = 'trial';
 
 export interface OwnSession {
   /** The upstream's own id; absent for a sessionless upstream. */
@@ -49,7 +53,7 @@ export function postOwn({ upstream, held, limitMs }: OwnSide, session: OwnSessio
   if (!parsed.ok) throw new Error(`a message of the proxy's own is ${parsed.error}`);
   const injected = injectIntoMessage({ body, held, message: parsed.value, tool: toolOf(parsed.value), upstream }, headers);
   if (!injected.ok) return Promise.resolve(err('unreachable'));
-  const request: UpstreamRequest = { method: 'POST', ...injected.value, query: renderQuery(held) };
+  const request: UpstreamRequest = { method: 'POST', ...injected.value, query: renderQuery(held), ...personalFor(upstream, held, ownPerson) };
   return askUpstream(upstream.adapter, request, limitMs);
 }
 
@@ -57,7 +61,7 @@ export function postOwn({ upstream, held, limitMs }: OwnSide, session: OwnSessio
 export async function endOwnSession({ upstream, held, limitMs }: OwnSide, session: OwnSession): Promise<void> {
   if (session.session === undefined) return;
   const headers = [...sessionHeaders(session), ...injectedHeaders(renderHeaders(held), upstream.operatorHeaders)];
-  await askUpstream(upstream.adapter, { method: 'DELETE', headers, query: renderQuery(held) }, limitMs);
+  await askUpstream(upstream.adapter, { method: 'DELETE', headers, query: renderQuery(held), ...personalFor(upstream, held, ownPerson) }, limitMs);
 }
 
 function sessionHeaders(session: OwnSession | undefined): string[] {

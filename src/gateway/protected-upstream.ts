@@ -4,13 +4,14 @@
  */
 import { isCollected, type CollectedCredential } from '../collect/kinds.ts';
 import type { Account } from '../collect/oauth/provider.ts';
-import type { Config, HttpUpstream } from '../config/config.ts';
+import type { Config, Upstream as UpstreamConfig } from '../config/config.ts';
 import { verifyOrigin } from '../config/destination.ts';
 import { namesIn, type WrittenRequirement } from '../config/requirement.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import type { SecretSlot } from '../vault/secrets.ts';
 import { applies, type Facts } from './conditions.ts';
 import { createHiddenArguments, type HiddenArguments } from './hidden-arguments.ts';
+import { destinationOf } from './destination.ts';
 import { passingHeaders } from './request-headers.ts';
 import { matchUris } from './resource-names.ts';
 import type { Target } from './requested.ts';
@@ -20,7 +21,7 @@ export interface RequiredCredential extends Places {
   readonly config: CollectedCredential;
   /** The upstream's name; absent when one secret serves all upstreams that require it. */
   readonly place: string | undefined;
-  /** Origins to which the secret goes, sorted and joined by a space. */
+  /** Where the secret goes, sorted and joined by a space. */
   readonly destination: string;
   /** With `discover: upstream`: who names the third party. */
   readonly upstreamUrl?: URL | undefined;
@@ -41,13 +42,13 @@ export interface CallRule {
   readonly requires: readonly Requirement[];
 }
 
-export type Rejected = NonNullable<HttpUpstream['rejected']>;
+export type Rejected = NonNullable<UpstreamConfig['rejected']>;
 
 /** By default a 401 says it: nothing was executed then. */
 const rejectedByDefault: Rejected = { status: [401], rpcError: [], maxPerHour: 3 };
 
 export interface ProtectedUpstream {
-  readonly config: HttpUpstream;
+  readonly config: UpstreamConfig;
   readonly adapter: Upstream;
   readonly rules: readonly CallRule[];
   /** How this upstream says that a credential is bad. */
@@ -84,7 +85,7 @@ export function questionPlace({ anyOf }: Requirement): string | undefined {
   return anyOf.find(({ place }) => place !== undefined)?.place;
 }
 
-export function protectUpstream(config: Config, upstream: HttpUpstream, adapter: Upstream): ProtectedUpstream {
+export function protectUpstream(config: Config, upstream: UpstreamConfig, adapter: Upstream): ProtectedUpstream {
   const credentials = new Map<string, RequiredCredential>();
   const requirements = new Map<string, Requirement>();
   const credential = (name: string): RequiredCredential => orMade(credentials, name, () => requiredCredential(config, upstream, name));
@@ -102,7 +103,8 @@ export function protectUpstream(config: Config, upstream: HttpUpstream, adapter:
       requires: rule.requires.map(requirement),
     };
   });
-  const own = [...Object.keys(upstream.headers), ...[...credentials.values()].flatMap(({ headers }) => headers.map(({ name }) => name))];
+  const { headers: operatorHeaders, forwardHeaders } = upstream.transport === 'stdio' ? { headers: {}, forwardHeaders: [] } : upstream;
+  const own = [...Object.keys(operatorHeaders), ...[...credentials.values()].flatMap(({ headers }) => headers.map(({ name }) => name))];
   return {
     config: upstream,
     adapter,
@@ -110,8 +112,8 @@ export function protectUpstream(config: Config, upstream: HttpUpstream, adapter:
     rejected: upstream.rejected ?? rejectedByDefault,
     requirements: [...requirements.values()],
     credentials: [...credentials.values()],
-    operatorHeaders: Object.entries(upstream.headers).flat(),
-    passingHeaders: passingHeaders(upstream.forwardHeaders, own),
+    operatorHeaders: Object.entries(operatorHeaders).flat(),
+    passingHeaders: passingHeaders(forwardHeaders, own),
     hidden: createHiddenArguments(rules, upstream.attach === 'always' ? [...credentials.values()] : []),
   };
 }
@@ -124,21 +126,20 @@ function orMade<T>(map: Map<string, T>, key: string, make: () => T): T {
   return fresh;
 }
 
-function requiredCredential(config: Config, upstream: HttpUpstream, name: string): RequiredCredential {
+function requiredCredential(config: Config, upstream: UpstreamConfig, name: string): RequiredCredential {
   const credential = config.credentials[name];
   if (!isCollected(credential)) throw new Error(`the credential ${name} is not one that this version can ask for`);
   return {
     config: credential,
     place: credential.shared ? undefined : upstream.name,
-    ...(credential.kind === 'oauth' && credential.discover !== undefined ? { upstreamUrl: upstream.url } : {}),
-    destination: [...new Set([...(credential.shared ? originsOf(config, name) : [upstream.url.origin]), ...verifyOrigin(credential)])].sort().join(' '),
+    ...(credential.kind === 'oauth' && credential.discover !== undefined && 'url' in upstream ? { upstreamUrl: upstream.url } : {}),
+    destination: [...new Set([...(credential.shared ? originsOf(config, name) : [destinationOf(upstream)]), ...verifyOrigin(credential)])].sort().join(' '),
     ...placesOf(upstream.inject[name] ?? credential.inject),
   };
 }
 
 /** A shared secret goes to every upstream that requires it; adding one asks the person again. */
 function originsOf(config: Config, credential: string): readonly string[] {
-  const upstreams = Object.values(config.upstreams).filter((upstream): upstream is HttpUpstream => 'url' in upstream);
-  const using = upstreams.filter((upstream) => upstream.rules.some((rule) => namesIn(rule.requires).includes(credential)));
-  return using.map((upstream) => upstream.url.origin);
+  const using = Object.values(config.upstreams).filter((upstream) => upstream.rules.some((rule) => namesIn(rule.requires).includes(credential)));
+  return using.map(destinationOf);
 }

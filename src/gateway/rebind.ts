@@ -80,7 +80,8 @@ export function rebind(gateway: Gateway): Step {
 
 /** Whether the secrets belong to the session as a whole, not only to some calls. */
 export function isBound({ upstreamSession }: Session, { upstream: { config, credentials } }: Pick<Call, 'upstream'>): boolean {
-  return config.attach === 'always' && credentials.length > 0 && (upstreamSession !== undefined || config.catalogue !== undefined);
+  // Processes and event streams have a place of their own for each set of secrets.
+  return config.transport === 'streamable-http' && config.attach === 'always' && credentials.length > 0 && (upstreamSession !== undefined || config.catalogue !== undefined);
 }
 
 function withUpstream({ upstreamSession: _before, ...session }: Session, upstreamSession: string | undefined, negotiatedVersion: string): Session {

@@ -23,6 +23,7 @@ import { mediaOf } from './relay.ts';
 import type { OpenStream } from './server-streams.ts';
 import type { Session } from './sessions.ts';
 import { maxHeldBytes, OversizedAnswer } from './sinks.ts';
+import { personal } from './upstream-request.ts';
 
 /** An upstream that keeps its headers to itself is waited for so long, for it may yet say that it has no stream. */
 const headersWithinMs = 5_000;
@@ -135,7 +136,7 @@ export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
     this.#controller = undefined;
     this.#splitter = new EventSplitter();
     if (before?.aborted === false) before.abort(new Error('another upstream session took its place'));
-    this.#call.upstream.adapter.send({ method: 'GET', headers: upstreamHeaders(this.#call), query: renderQuery(this.#call.held) }, half);
+    this.#call.upstream.adapter.send({ method: 'GET', headers: upstreamHeaders(this.#call), query: renderQuery(this.#call.held), ...personal(this.#call) }, half);
   }
 
   reopen(session: Session, held: readonly HeldCredential[]): void {

@@ -13,6 +13,7 @@ import { unbuilt } from '../../src/config/unbuilt.ts';
 import { freePort } from '../../src/operate/child-server.ts';
 import { generateKey } from '../../src/operate/key-file.ts';
 import { openTrace } from './planted.ts';
+import { signalGroup } from './signal-group.ts';
 
 export interface AuditLine {
   readonly audit: string;
@@ -69,6 +70,7 @@ export async function startProxy(file: string, options: ProxyOptions = {}): Prom
       },
     },
     now: () => Date.now() + offset,
+    signalGroup,
   });
   assert.ok(app.ok, app.ok ? '' : app.error);
   await app.value.listen();
