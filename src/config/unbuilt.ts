@@ -20,13 +20,11 @@ interface Row {
 
 export const unbuiltRows: readonly Row[] = [
   { where: 'server.advertise' },
-  { where: 'elicitation.delivery', values: ['hold'], instead: 'error' },
   { where: 'credentials.*.kind', values: ['payment'], instead: 'apiKey or oauth' },
   { where: 'credentials.*.inject.env', instead: 'inject.headers' },
   { where: 'upstreams.*.inject.*.env', instead: 'inject.headers' },
   { where: 'payments' },
   { where: 'upstreams.*.transport', values: ['sse', 'stdio'], instead: 'streamable-http' },
-  { where: 'upstreams.*.delivery' },
   { where: 'telemetry' },
 ];
 
