@@ -17,7 +17,7 @@ import { createNotices, type Notices } from './elicitation/notices.ts';
 import { createReplies } from './elicitation/replies.ts';
 import { err, ok, UnavailableError, type Result } from './errors.ts';
 import { createBindings } from './gateway/bindings.ts';
-import { endpointsOf, withoutSlash } from './gateway/endpoint.ts';
+import { endpointsOf } from './gateway/endpoint.ts';
 import { forgetWithSecrets } from './gateway/forget-secrets.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createHeldCalls } from './gateway/held-calls.ts';
@@ -44,11 +44,12 @@ import { createDrain } from './operate/drain.ts';
 import { createHealthServer } from './operate/health.ts';
 import { createCount } from './operate/limits.ts';
 import { createLog, describeError, type Log } from './operate/log.ts';
+import { connectUrl, loginUrl, pageLinks, pagePrefixes, pagesBase } from './pages/addresses.ts';
 import { createFrame } from './pages/frame.ts';
 import { questionsOf } from './pages/questions.ts';
 import { answerBadAddress, registerPages, stylePath } from './pages/routes.ts';
 import { styleSheet } from './pages/style-sheet.ts';
-import type { PageLinks, Pages } from './pages/visit.ts';
+import type { Pages } from './pages/visit.ts';
 import { migrateStore, openStore, storeWords } from './stores/open.ts';
 import type { Clock, Store } from './stores/store.ts';
 import { readCertificates } from './upstreams/certificates.ts';
@@ -324,28 +325,4 @@ function createPages(foundation: Foundation, server: FastifyInstance, audit: Pag
       return (await interactions.begin(attempt, elicitationId)).ticketId;
     },
   };
-}
-
-/** Whether or not a proxy in front takes the public URL's path away, the same pages answer. */
-function pagePrefixes(config: Config): string[] {
-  return [...new Set(['', withoutSlash(config.server.publicUrl.pathname)])].map((base) => base + withoutSlash(config.server.pagesPath));
-}
-
-function pagesBase(config: Config): string {
-  return withoutSlash(config.server.publicUrl.pathname) + withoutSlash(config.server.pagesPath);
-}
-
-function pageLinks(config: Config, identity: Identity): PageLinks {
-  const base = pagesBase(config);
-  const { browserLogin, logoutUrl } = identity;
-  const signOut = browserLogin !== undefined ? { action: `${base}/auth/logout` } : logoutUrl === undefined ? undefined : { href: logoutUrl };
-  return { connect: (ticketId) => connectUrl(config, ticketId), account: `${base}/account`, login: browserLogin === undefined ? undefined : loginUrl(config), signOut };
-}
-
-function loginUrl(config: Config) {
-  return (here: string, isSwitch = false): string => `${pagesBase(config)}/auth/login?return=${encodeURIComponent(here)}${isSwitch ? '&switch=1' : ''}`;
-}
-
-function connectUrl(config: Config, ticketId: string): string {
-  return `${config.server.publicUrl.origin}${pagesBase(config)}/connect/${ticketId}`;
 }
