@@ -14,11 +14,15 @@ import type { Config, Upstream as UpstreamConfig } from './config/config.ts';
 import { createAsk } from './elicitation/ask.ts';
 import { createInteractions, type Interactions, type Ticket } from './elicitation/interactions.ts';
 import { createNotices, type Notices } from './elicitation/notices.ts';
+import { createReplies } from './elicitation/replies.ts';
 import { err, ok, UnavailableError, type Result } from './errors.ts';
 import { createBindings } from './gateway/bindings.ts';
 import { endpointsOf, withoutSlash } from './gateway/endpoint.ts';
 import { forgetWithSecrets } from './gateway/forget-secrets.ts';
 import type { Gateway } from './gateway/gateway.ts';
+import { createHeldCalls } from './gateway/held-calls.ts';
+import { createRounds } from './gateway/round.ts';
+import { createUpstreamEras } from './gateway/upstream-eras.ts';
 import { createHeartbeat } from './gateway/heartbeat.ts';
 import { createRenewals } from './gateway/renewals.ts';
 import { createInFlight } from './gateway/in-flight.ts';
@@ -276,6 +280,13 @@ function createGateway(foundation: Foundation, server: FastifyInstance, audit: G
     log,
     now,
     fallback: config.elicitation.fallback,
+    delivery: config.elicitation.delivery,
+    holdForMs: config.elicitation.holdFor,
+    heldCalls: createHeldCalls(config.limits.perUser.held),
+    interactions,
+    replies: createReplies(store, ring, config.vault.namespace),
+    rounds: createRounds(ring, config.vault.namespace, now),
+    eras: createUpstreamEras(now),
     clients: config.elicitation.clients,
   };
 }

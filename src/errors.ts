@@ -17,7 +17,7 @@ export function err<E>(error: E): { readonly ok: false; readonly error: E } {
 interface PublicError {
   /** HTTP status of the answer to a legacy request. */
   readonly status: number;
-  /** HTTP status where no JSON-RPC answer is possible: notifications, GET, DELETE. */
+  /** HTTP status of answers to modern requests, and where no JSON-RPC answer is possible: notifications, GET, DELETE. */
   readonly bareStatus: number;
   /** JSON-RPC error code. */
   readonly code: number;
@@ -25,8 +25,8 @@ interface PublicError {
 }
 
 /**
- * Why a call is refused. Statuses of calls whose JSON-RPC error a client must be able to read are 200:
- * clients drop the body of anything else.
+ * Why a call is refused. Statuses of legacy calls whose JSON-RPC error a client must be able to read are 200:
+ * such clients drop the body of anything else.
  */
 export const refusals = {
   'foreign-host': { status: 403, bareStatus: 403, code: -32600, message: 'This Host is not served here; the operator can add it to server.allowedHosts.' },
@@ -39,6 +39,9 @@ export const refusals = {
   'invalid-request': { status: 400, bareStatus: 400, code: -32600, message: 'The body is not one unambiguous JSON-RPC message.' },
   'repeated-header': { status: 400, bareStatus: 400, code: -32600, message: 'A header that may come once came twice.' },
   'unsupported-era': { status: 400, bareStatus: 400, code: -32600, message: 'This server is opened with initialize (MCP 2024-11-05 to 2025-11-25).' },
+  'header-mismatch': { status: 400, bareStatus: 400, code: -32020, message: 'A header that repeats the body is missing, malformed or says something else than the body.' },
+  'missing-meta': { status: 400, bareStatus: 400, code: -32602, message: 'The request lacks a protocol version or client capabilities in _meta.' },
+  'invalid-state': { status: 400, bareStatus: 400, code: -32602, message: 'The requestState is not what this server gave for this request; send the request again without it.' },
   'unsupported-media': { status: 415, bareStatus: 415, code: -32600, message: 'The body must be application/json, in UTF-8, not compressed.' },
   'not-acceptable': { status: 406, bareStatus: 406, code: -32600, message: 'The client must accept application/json or text/event-stream.' },
   'too-large': { status: 413, bareStatus: 413, code: -32600, message: 'The message is larger than this proxy takes; the operator can raise server.maxBody.' },
@@ -47,6 +50,7 @@ export const refusals = {
   'no-stream': { status: 405, bareStatus: 405, code: -32000, message: 'This server offers no stream here.' },
   'too-many-calls': { status: 429, bareStatus: 429, code: 1429, message: 'Too many calls; try again later.' },
   'credential-required': { status: 200, bareStatus: 403, code: 1401, message: 'A credential is required for this.' },
+  declined: { status: 200, bareStatus: 200, code: 1402, message: 'The user declined to provide what this needs. Send the request again when the user wants to.' },
   unreachable: { status: 200, bareStatus: 502, code: 1502, message: 'The server behind this proxy cannot be reached or gave no usable answer; its operator can see why in the log.' },
   'too-slow': { status: 200, bareStatus: 504, code: 1504, message: 'The server behind this proxy did not answer in time.' },
   'account-unavailable': { status: 200, bareStatus: 503, code: 1503, message: 'The service at which your account is connected cannot be asked right now, so this was not carried out; try again in a moment. If it goes on, connect the account again on your account page.' },

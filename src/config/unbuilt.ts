@@ -20,10 +20,8 @@ interface Row {
 
 export const unbuiltRows: readonly Row[] = [
   { where: 'server.advertise' },
-  { where: 'elicitation.delivery', values: ['hold'], instead: 'error' },
   { where: 'credentials.*.kind', values: ['payment'], instead: 'apiKey or oauth' },
   { where: 'payments' },
-  { where: 'upstreams.*.delivery' },
   { where: 'telemetry' },
 ];
 

@@ -45,7 +45,7 @@ export function createAsk(interactions: Interactions, connectUrl: (ticketId: str
       ...(missing.scopes === undefined ? {} : { scopes: missing.scopes }),
       ...(principal.clientId === undefined ? {} : { clientId: principal.clientId }),
     });
-    return { elicitationId, url: connectUrl(ticketId), message: wording(upstream.title, missing, target) };
+    return { elicitationId, ticketId, url: connectUrl(ticketId), message: wording(upstream.title, missing, target) };
   };
 }
 

@@ -5,6 +5,7 @@
  * compare-and-set: of two at once one wins and the other looks again; attempts of one process are written
  * together, since each by itself would make all the others look again.
  */
+import { createHash } from 'node:crypto';
 import type { Clock, Store } from '../stores/store.ts';
 import { randomId, type KeyRing } from '../vault/key-ring.ts';
 import { createRecords, type Held, type RecordId, type Records } from '../vault/records.ts';
@@ -37,6 +38,8 @@ export interface Ticket {
   readonly sessionId?: string;
   /** Scopes that the call needs of a connected account. */
   readonly scopes?: readonly string[];
+  /** Her answer on the page was "not now". */
+  readonly isDeclined?: true;
 }
 
 type Attempt = Omit<Ticket, 'interactionId' | 'elicitationId'>;
@@ -82,6 +85,11 @@ export interface Interactions {
   finish(ticket: Ticket): Promise<readonly Required<TicketRef>[] | undefined>;
   /** Ends the question that is open for this subject, if one is. @returns as `finish` */
   settle(subject: Subject): Promise<readonly Required<TicketRef>[] | undefined>;
+  /** Notes that she said "not now" behind this link; the question stays open. */
+  decline(ticketId: string): Promise<void>;
+  isDeclined(ticketId: string): Promise<boolean>;
+  /** Calls `listener` when a question about this subject may have ended or been declined, in any process. @returns ends it */
+  watch(subject: Subject, listener: () => void): () => void;
 }
 
 const newestTickets = 32;
@@ -97,6 +105,7 @@ export function createInteractions(store: Store, ring: KeyRing, namespace: strin
   const tickets = createRecords<Ticket>(store, ring, namespace, 'ticket');
   const isOpen = (interaction: Interaction): boolean => interaction.state !== 'done' && interaction.expiresAt > now();
   const remainingMs = (interaction: Interaction): number => Math.max(1, interaction.expiresAt - now());
+  const endings = createEndings(store, namespace, tickets, settings.expiresAfterMs);
   const joinTogether = createBatches(join);
 
   /** All attempts at one question that came together: one write of the question, and no link that is not among its newest. */
@@ -127,20 +136,19 @@ export function createInteractions(store: Store, ring: KeyRing, namespace: strin
       const isWritten = held === undefined ? await interactions.create(id, interaction, settings.expiresAfterMs) : await interactions.replace(held, interaction, settings.expiresAfterMs);
       if (!isWritten) continue;
       // Of several who open it at once only the one that wrote it makes room, so one question costs one.
-      if (present === undefined) await makeRoom(subject, interaction);
+      if (present === undefined) {
+        const others = (await interactions.listOf([subject.issuer, subject.subject])).filter((one) => isOpen(one.value) && one.value.id !== interaction.id);
+        await giveWay(interactions, tickets, others, settings.openInteractions - 1);
+      }
       const stored = new Set(present?.tickets);
       return { interaction, dropped: all.slice(0, -newestTickets).filter((ref) => stored.has(ref)) };
     }
   }
 
-  async function makeRoom(subject: Subject, fresh: Interaction): Promise<void> {
-    const all = await interactions.listOf([subject.issuer, subject.subject]);
-    const others = all.filter((held) => isOpen(held.value) && held.value.id !== fresh.id).sort((a, b) => a.value.createdAt - b.value.createdAt);
-    await Promise.all(others.slice(0, Math.max(0, others.length - settings.openInteractions + 1)).map((held) => drop(held)));
-  }
-  async function drop(held: Held<Interaction>): Promise<void> {
-    const gone = await interactions.takeHeld(held);
-    await Promise.all((gone?.tickets ?? []).map((ref) => tickets.delete(ticketRecordId(ref.ticketId))));
+  async function end(ticket: Pick<Ticket, 'subject' | 'interactionId'>): Promise<readonly Required<TicketRef>[] | undefined> {
+    const done = await move(interactions, ticket, 'done', isOpen, remainingMs);
+    if (done !== undefined) await endings.tell(ticket.subject);
+    return toTell(done);
   }
 
   return {
@@ -161,13 +169,12 @@ export function createInteractions(store: Store, ring: KeyRing, namespace: strin
     async visit(ticket) {
       return (await move(interactions, ticket, 'visited', (one) => one.state === 'open' && isOpen(one), remainingMs)) !== undefined;
     },
-    async finish(ticket) {
-      return toTell(await move(interactions, ticket, 'done', isOpen, remainingMs));
-    },
+    finish: end,
     async settle(subject) {
       const open = (await interactions.get(interactionId(subject)))?.value;
-      return open === undefined ? undefined : toTell(await move(interactions, { subject, interactionId: open.id }, 'done', isOpen, remainingMs));
+      return open === undefined ? undefined : end({ subject, interactionId: open.id });
     },
+    ...endings,
   };
 }
 
@@ -183,6 +190,32 @@ function withNewest(before: readonly TicketRef[], refs: readonly TicketRef[]): r
     byElicitation.set(ref.elicitationId, ref);
   }
   return [...byElicitation.values()];
+}
+
+/** The person's oldest questions give way to a new one. */
+async function giveWay(interactions: Records<Interaction>, tickets: Records<Ticket>, open: readonly Held<Interaction>[], keep: number): Promise<void> {
+  const oldest = open.toSorted((a, b) => a.value.createdAt - b.value.createdAt).slice(0, Math.max(0, open.length - keep));
+  await Promise.all(oldest.map(async (held) => {
+    const gone = await interactions.takeHeld(held);
+    await Promise.all((gone?.tickets ?? []).map((ref) => tickets.delete(ticketRecordId(ref.ticketId))));
+  }));
+}
+
+/** How those who wait for an answer learn of it, in every process that shares the store. */
+function createEndings(store: Store, namespace: string, tickets: Records<Ticket>, keepMs: number) {
+  const channel = (subject: Subject): string => `interaction/${namespace}/${createHash('sha256').update(JSON.stringify(interactionId(subject))).digest('base64url')}`;
+  return {
+    tell: (subject: Subject) => store.publish(channel(subject)),
+    watch: (subject: Subject, listener: () => void) => store.subscribe(channel(subject), listener),
+    async decline(ticketId: string): Promise<void> {
+      const held = await tickets.get(ticketRecordId(ticketId));
+      if (held === undefined || !(await tickets.replace(held, { ...held.value, isDeclined: true }, keepMs))) return;
+      await store.publish(channel(held.value.subject));
+    },
+    async isDeclined(ticketId: string): Promise<boolean> {
+      return (await tickets.get(ticketRecordId(ticketId)))?.value.isDeclined === true;
+    },
+  };
 }
 
 /** One atomic step of a ticket's interaction, if it is still in a state that allows it. */

@@ -1,5 +1,4 @@
 /** The first steps: was this server meant, who calls, and only then: what, may she call again already, and is the message one that can be understood. */
-import { eraOfHeader, eraOfMessage } from '../protocol/era.ts';
 import { parseMessage, type RpcMessage } from '../protocol/json-rpc.ts';
 import { refuseBare } from './answer.ts';
 import type { Call, Step, StepResult } from './call.ts';
@@ -115,31 +114,6 @@ function isLookalike(method: string): boolean {
 /** Control, format and lone surrogate characters, and space around: some servers drop them, and then it is another name. */
 function hasHidden(name: string): boolean {
   return /[\p{Cc}\p{Cf}\p{Cs}]/u.test(name) || name !== name.trim();
-}
-
-export function classify(call: Call): StepResult {
-  if (eraOfMessage(call.message) !== 'legacy') return call.refuse('unsupported-era');
-  return isMirrored(call) ? undefined : call.refuse('invalid-request');
-}
-
-/** Headers that repeat the body say what the body says, or somebody on the way may be led by them past a rule. */
-function isMirrored({ message, raw: { headers } }: Call): boolean {
-  const { 'mcp-method': method, 'mcp-name': name } = headers;
-  if (message.kind === 'response') return method === undefined && name === undefined;
-  const named = targetsOf(message)[0]?.name ?? message.params['name'] ?? message.params['uri'];
-  return (method === undefined || method === message.method) && (name === undefined || decodeSentinel(String(name)) === named);
-}
-
-/** `=?base64?…?=` carries a name that cannot stand in a header (MCP 2026-07-28, basic/transports). */
-function decodeSentinel(value: string): string {
-  const encoded = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(value)?.[1];
-  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString();
-}
-
-/** GET and DELETE have no message; the modern era does not use them. */
-export function classifyBare(call: Call): StepResult {
-  const version = call.raw.headers['mcp-protocol-version'];
-  return eraOfHeader(typeof version === 'string' ? version : undefined) === 'legacy' ? undefined : refuseBare('no-stream', { allow: 'POST' });
 }
 
 /** One parameter by the letter of RFC 9110 §5.6.6: no space around `=`, and nothing that is quoted twice over. */

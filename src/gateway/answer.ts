@@ -1,6 +1,7 @@
 /** Answers of our own on the MCP endpoint: one place that writes them, with the statuses of `errors.ts`. */
 import type { ServerResponse } from 'node:http';
 import { refusals, type Reason } from '../errors.ts';
+import type { Era } from '../protocol/era.ts';
 import { errorResponse } from '../protocol/json-rpc.ts';
 
 export interface Answer {
@@ -10,9 +11,9 @@ export interface Answer {
 }
 
 /** A refusal of a request that has an id: the status under which its client reads the JSON-RPC error. */
-export function refuseRequest(reason: Reason, idText: string): Answer {
+export function refuseRequest(reason: Reason, idText: string, era: Era): Answer {
   const refusal = refusals[reason];
-  return { status: refusal.status, body: errorResponse(idText, refusal) };
+  return { status: era === 'modern' ? refusal.bareStatus : refusal.status, body: errorResponse(idText, refusal) };
 }
 
 /** A refusal where there is no id to answer to: the status says what happened. */

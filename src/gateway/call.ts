@@ -5,16 +5,23 @@
 import type { FastifyRequest } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../identity/principal.ts';
-import type { RpcMessage } from '../protocol/json-rpc.ts';
+import { eraOfMessage, type Era } from '../protocol/era.ts';
+import { type RpcMessage } from '../protocol/json-rpc.ts';
+import { clientInMeta, type ClientFacts } from '../protocol/modern-request.ts';
+import { messageEvent } from '../protocol/sse.ts';
 import type { Answer } from './answer.ts';
-import { refuseBare, refuseRequest } from './answer.ts';
+import { refuseBare, refuseRequest, sendAnswer } from './answer.ts';
+import type { ClientStream } from './client-stream.ts';
 import type { Reason } from '../errors.ts';
 import type { Decision, HeldCredential } from './decide.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ProtectedUpstream, Requirement } from './protected-upstream.ts';
+import type { Round } from './round.ts';
 import type { PersonScrubber } from './scrubbers.ts';
 import type { Session } from './sessions.ts';
 import { targetsOf, toolOf, type Target } from './requested.ts';
+
+const silentClient: ClientFacts = { takesUrls: false, name: undefined };
 
 export class Call {
   readonly request: FastifyRequest;
@@ -36,6 +43,12 @@ export class Call {
   /** It was sent once more, after a renewal. */
   isResent = false;
   scrubber: PersonScrubber | undefined;
+  /** The round of questions that this request answers; modern requests only. */
+  round: (Round & { readonly isAccepted: boolean }) | undefined;
+  /** The answer has begun as a stream of ours, while the call was held. */
+  stream: ClientStream | undefined;
+  #client: ClientFacts | undefined;
+  #era: Era = 'legacy';
   #principal: Principal | undefined;
   #message: RpcMessage | undefined;
 
@@ -59,6 +72,19 @@ export class Call {
   }
   set message(message: RpcMessage) {
     this.#message = message;
+    this.#era = eraOfMessage(message);
+  }
+
+  /** Legacy until the message is known. */
+  get era(): Era {
+    return this.#era;
+  }
+
+  /** What the client says about itself: legacy ones once, in their session, modern ones in every request. */
+  get client(): ClientFacts {
+    if (this.#era === 'modern') return (this.#client ??= clientInMeta(this.message));
+    const { session } = this;
+    return session === undefined ? silentClient : { takesUrls: session.takesUrls, name: session.clientName };
   }
 
   /** The id to answer to, as the client wrote it. */
@@ -77,7 +103,19 @@ export class Call {
   }
 
   refuse(reason: Reason): Answer {
-    return this.idText === undefined ? refuseBare(reason) : refuseRequest(reason, this.idText);
+    return this.idText === undefined ? refuseBare(reason) : refuseRequest(reason, this.idText, this.#era);
+  }
+
+  /** Writes an answer of ours: as an event where a stream has begun. */
+  send(answer: Answer): void {
+    const { stream } = this;
+    if (stream === undefined) {
+      sendAnswer(this.reply, answer);
+      return;
+    }
+    // Line breaks of JSON stand between its parts only, never within one.
+    if (answer.body !== undefined) stream.own(messageEvent(answer.body.toString().replace(/[\r\n]+/g, ' ')));
+    stream.end();
   }
 }
 

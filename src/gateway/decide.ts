@@ -1,4 +1,5 @@
 /** What happens to a call, once it is known what it needs and what is there: a pure decision. */
+import type { Era } from '../protocol/era.ts';
 import { hasScopes, type Secret } from '../vault/secrets.ts';
 import type { RequiredCredential, Requirement } from './protected-upstream.ts';
 
@@ -8,7 +9,17 @@ export interface HeldCredential {
 }
 
 /** The rung of the delivery ladder: how the question reaches this client. */
-export type Rung = 'url-error' | 'text' | 'refuse';
+export type Rung = 'input-required' | 'url-error' | 'url-request' | 'text' | 'refuse';
+
+/** What the rung depends on. */
+export interface Reach {
+  readonly era: Era;
+  /** The client declared URL elicitation, or the file says so. */
+  readonly takesUrls: boolean;
+  /** A legacy call may be held, and its client reads a stream. */
+  readonly mayHold: boolean;
+  readonly fallback: 'text' | 'refuse';
+}
 
 export type Decision =
   | { readonly kind: 'pass' }
@@ -18,17 +29,17 @@ export type Decision =
 /**
  * @param required what rules ask for
  * @param held what goes along: what the person has of it, and with `attach: always` of everything
- * @param takesUrls the client declared URL elicitation, or the file says so
  */
-export function decide(
-  required: readonly Requirement[],
-  held: readonly HeldCredential[],
-  takesUrls: boolean,
-  fallback: 'text' | 'refuse',
-): Decision {
+export function decide(required: readonly Requirement[], held: readonly HeldCredential[], reach: Reach): Decision {
   const missing = required.filter(({ anyOf, scopes = [] }) => !held.some(({ credential, secret }) => anyOf.includes(credential) && hasScopes(secret, scopes)));
-  if (missing.length > 0) return { kind: 'elicit', missing: withoutImplied(missing), rung: takesUrls ? 'url-error' : fallback };
+  if (missing.length > 0) return { kind: 'elicit', missing: withoutImplied(missing), rung: rungOf(reach) };
   return held.length > 0 ? { kind: 'inject', held } : { kind: 'pass' };
+}
+
+function rungOf({ era, takesUrls, mayHold, fallback }: Reach): Rung {
+  if (!takesUrls) return fallback;
+  if (era === 'modern') return 'input-required';
+  return mayHold ? 'url-request' : 'url-error';
 }
 
 /** A choice is no question of its own where one of its credentials is asked for anyway. */

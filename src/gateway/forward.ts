@@ -3,7 +3,7 @@ import type { Reason } from '../errors.ts';
 import { personKey } from '../identity/principal.ts';
 import { describeError } from '../operate/log.ts';
 import { isObject } from '../protocol/json-rpc.ts';
-import { refuseBare, sendAnswer, type Answer } from './answer.ts';
+import { refuseBare, type Answer } from './answer.ts';
 import type { Call, Step } from './call.ts';
 import { ClientStream } from './client-stream.ts';
 import type { Gateway } from './gateway.ts';
@@ -12,14 +12,15 @@ import { askForScopes, mayResend, renewRefused } from './resend.ts';
 import { renderHeaders, renderQuery } from './inject.ts';
 import { injectIntoMessage } from './inject-body.ts';
 import { askAgain, inspectEvents, isRejectedAnswer, isRejectedStatus, mustInspect } from './rejection.ts';
-import { hidingArguments } from './listed-tools.ts';
+import { endWithToken, isListening } from './listen.ts';
+import { answerChanges } from './modern-results.ts';
 import { beginFlight, outgoingBody, restoreNames, startsTask, untilOver } from './outgoing.ts';
 import { watchTasks } from './own-tasks.ts';
 import { dropStrayProgress } from './progress.ts';
 import { Relay, type AnswerHead, type RelayPlan } from './relay.ts';
 import { injectedHeaders } from './request-headers.ts';
 import { forgetSession } from './forget-session.ts';
-import { collect, discard, maxHeldBytes, passJson, streamEvents, type Sink } from './sinks.ts';
+import { collect, discard, maxHeldBytes, passJson, streamEvents, type LiveScrubber, type Sink } from './sinks.ts';
 import { isResponse, messageIn } from './upstream-messages.ts';
 import { personal } from './upstream-request.ts';
 
@@ -32,7 +33,7 @@ export function forward(gateway: Gateway): Step {
     const { body, headers } = message.value;
     const flight = beginFlight(gateway, call);
     const plan = watchTasks(gateway, call, planFor(gateway, call));
-    const relay = new Relay(call.reply, flight?.isLent === true ? restoreNames(plan) : plan, gateway.heartbeat, call.upstream.config.timeout, gateway.now);
+    const relay = new Relay(call.reply, flight?.isLent === true ? restoreNames(plan) : plan, gateway.heartbeat, isListening(call) ? Infinity : call.upstream.config.timeout, gateway.now);
     const handler = flight === undefined ? relay : untilOver(relay, () => { flight.over(startsTask(call.message)); });
     call.upstream.adapter.send({ method: 'POST', headers: ['content-type', 'application/json', ...headers], body: outgoingBody(gateway, call, body, flight), query: renderQuery(call.held), ...personal(call) }, handler);
     return 'taken';
@@ -64,6 +65,8 @@ function planFor(gateway: Gateway, call: Call): RelayPlan {
   };
   let isStream = false;
   const unheard: RelayPlan['unheard'] = (breakOff) => {
+    // Hanging up is how a modern client cancels (2026-07-28, basic/transports, "Cancellation").
+    if (call.era === 'modern') breakOff();
     const forget = gateway.unheard.add(personKey(call.principal), breakOff);
     const forgetLeft = isStream && call.session !== undefined ? gateway.leftStreams.add(call.session.id, breakOff) : undefined;
     return () => {
@@ -71,14 +74,14 @@ function planFor(gateway: Gateway, call: Call): RelayPlan {
       forgetLeft?.();
     };
   };
-  const { message, reply } = call;
+  const { message } = call;
   if (message.kind !== 'request') {
-    return { report, unheard, refuse: (reason) => { sendAnswer(reply, refuseBare(reason)); }, choose: (head) => chooseForNotification(gateway, call, head) };
+    return { report, unheard, refuse: (reason) => { call.send(refuseBare(reason)); }, choose: (head) => chooseForNotification(gateway, call, head) };
   }
   const plan: RelayPlan = {
     report,
     unheard,
-    refuse: (reason) => { sendAnswer(reply, call.refuse(reason)); },
+    refuse: (reason) => { call.send(call.refuse(reason)); },
     choose(head) {
       isStream = head.media === 'events';
       return chooseForRequest(gateway, call, message.idText, head);
@@ -89,16 +92,17 @@ function planFor(gateway: Gateway, call: Call): RelayPlan {
 
 function chooseForRequest(gateway: Gateway, call: Call, idText: string, head: AnswerHead): Sink {
   const { reply } = call;
-  const scrubber = hidingArguments(call) ?? call.scrubber;
+  const scrubber = answerChanges(gateway, call);
   if (head.status < 300 && head.media === 'events') {
-    const stream = new ClientStream(reply, gateway.heartbeat, gateway.now);
+    const stream = call.stream ?? new ClientStream(reply, gateway.heartbeat, gateway.now);
+    if (isListening(call)) endWithToken(gateway, call, stream);
     const sink = streamEvents(stream, scrubber, idText);
     return dropStrayProgress(awaitedProgress(gateway, call), mustInspect(call) ? inspectEvents(gateway, call, stream, sink) : sink);
   }
   if (head.status < 300 && head.media === 'json') {
-    const failed = (reason: Reason): void => { sendAnswer(reply, call.refuse(reason)); };
-    if (!mustInspect(call)) return passJson(reply, head, failed, scrubber);
-    return collect(maxHeldBytes, (body) => { sendJson(gateway, call, head, body); }, failed);
+    const failed = (reason: Reason): void => { call.send(call.refuse(reason)); };
+    if (!mustInspect(call) && call.stream === undefined) return passJson(reply, head, failed, scrubber);
+    return collect(maxHeldBytes, (body) => { sendJson(gateway, call, head, body, scrubber); }, failed);
   }
   return chooseForError(gateway, call, head);
 }
@@ -110,34 +114,36 @@ function awaitedProgress(gateway: Gateway, { session, message }: Call): (token: 
   return (token) => own !== undefined && token === own;
 }
 
-/** One whole JSON answer that was inspected: the question instead, when it says that a credential is bad. */
-function sendJson(gateway: Gateway, call: Call, head: AnswerHead, body: Buffer): void {
-  const pass = { status: head.status, body: call.scrubber?.json(body) ?? body, headers: { 'content-type': head.contentType } };
-  const answer = messageIn(body.toString());
+/** One whole JSON answer, inspected or sent on a stream that has begun: the question instead, when it says that a credential is bad. */
+function sendJson(gateway: Gateway, call: Call, head: AnswerHead, body: Buffer, scrubber: LiveScrubber | undefined): void {
+  const pass = { status: head.status, body: scrubber?.json(body) ?? body, headers: { 'content-type': head.contentType } };
+  const answer = mustInspect(call) ? messageIn(body.toString()) : undefined;
   if (answer !== undefined && isRejectedAnswer(call, answer)) answerRejected(gateway, call, pass);
-  else sendAnswer(call.reply, pass);
+  else call.send(pass);
 }
 
 /** @param otherwise what the client gets when it is not asked again */
 function answerRejected(gateway: Gateway, call: Call, otherwise: Answer): void {
-  askAgain(gateway, call).then((answer) => { sendAnswer(call.reply, answer ?? otherwise); }, failedInside(gateway, call));
+  askAgain(gateway, call).then((answer) => { call.send(answer ?? otherwise); }, failedInside(gateway, call));
 }
 
 function failedInside(gateway: Gateway, call: Call): (error: unknown) => void {
   return (error) => {
     gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'a call failed inside the proxy');
-    sendAnswer(call.reply, call.refuse('unavailable'));
+    call.send(call.refuse('unavailable'));
   };
 }
 
 /** Statuses from 300 on, and answers that are neither JSON nor events. */
 function chooseForError(gateway: Gateway, call: Call, head: AnswerHead): Sink {
   const { reply, session } = call;
+  // Perhaps it is another upstream by now.
+  if (call.era === 'modern') gateway.eras.forget(call.upstream);
   const asking = askForScopes(gateway, call, head);
   if (asking !== undefined || mayResend(gateway, call, head.status)) {
     (asking ?? renewRefused(gateway, call))
       .then((answer) => (answer ?? (reply.destroyed ? undefined : forward(gateway)(call))))
-      .then((answer) => { if (answer !== undefined && answer !== 'taken') sendAnswer(reply, answer); })
+      .then((answer) => { if (answer !== undefined && answer !== 'taken') call.send(answer); })
       .catch(failedInside(gateway, call));
     return discard(maxErrorBytes);
   }
@@ -153,28 +159,33 @@ function chooseForError(gateway: Gateway, call: Call, head: AnswerHead): Sink {
   // A login that the upstream wants is never the client's to answer.
   const isLogin = head.status === 401 || head.status === 403;
   const isPlainRefusal = call.idText === undefined && head.status >= 400 && head.status < 500 && !isLogin;
-  const instead = isSessionGone ? call.refuse('unknown-session') : isPlainRefusal ? { status: head.status } : call.refuse('unreachable');
+  const instead = isSessionGone ? call.refuse('unknown-session') : isPlainRefusal ? { status: head.status } : unusable(call, head.status, isLogin);
   const mayPass = head.status >= 400 && head.media === 'json' && !isLogin;
   if (!mayPass) {
     // The upstream's own words stay out of the log: they may repeat what it was sent.
     if (!isSessionGone) gateway.log.warn({ upstream: call.upstream.config.name, status: head.status, media: head.media }, 'the upstream gave no usable answer');
-    sendAnswer(reply, instead);
+    call.send(instead);
     return discard(maxErrorBytes);
   }
   return collect(
     maxErrorBytes,
     (body) => {
       const scrubbed = call.scrubber?.json(body) ?? body;
-      sendAnswer(reply, isRpcAnswer(scrubbed) ? { status: head.status, body: scrubbed } : instead);
+      call.send(isRpcAnswer(scrubbed) ? { status: head.status, body: scrubbed } : instead);
     },
-    () => { sendAnswer(reply, instead); },
+    () => { call.send(instead); },
   );
 }
 
+/** A client of both eras that tries the modern one first falls back when it reads a 4xx, and gives up at a 5xx. */
+function unusable(call: Call, status: number, isLogin: boolean): Answer {
+  const answer = call.refuse('unreachable');
+  return call.era === 'modern' && status >= 400 && status < 500 && !isLogin ? { ...answer, status } : answer;
+}
+
 function chooseForNotification(gateway: Gateway, call: Call, head: AnswerHead): Sink {
-  const { reply } = call;
   if (head.status < 300) {
-    sendAnswer(reply, { status: 202 });
+    call.send({ status: 202 });
     return discard(maxErrorBytes);
   }
   return chooseForError(gateway, call, head);

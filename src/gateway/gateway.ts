@@ -2,6 +2,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Ask } from '../elicitation/ask.ts';
 import type { Notices } from '../elicitation/notices.ts';
+import type { Interactions } from '../elicitation/interactions.ts';
+import type { Replies } from '../elicitation/replies.ts';
 import type { AddressGuard } from '../identity/addressed.ts';
 import type { IdentifyCaller } from '../identity/caller.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -10,6 +12,9 @@ import type { Log } from '../operate/log.ts';
 import type { Clock } from '../stores/store.ts';
 import type { Vault } from '../vault/secrets.ts';
 import type { Bindings } from './bindings.ts';
+import type { HeldCalls } from './held-calls.ts';
+import type { Rounds } from './round.ts';
+import type { UpstreamEras } from './upstream-eras.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { InFlight } from './in-flight.ts';
 import type { LeftStreams } from './left-streams.ts';
@@ -48,5 +53,13 @@ export interface Gateway {
   readonly log: Log;
   readonly now: Clock;
   readonly fallback: 'text' | 'refuse';
+  readonly delivery: 'error' | 'hold';
+  /** How long a call is held, in milliseconds. */
+  readonly holdForMs: number;
+  readonly heldCalls: HeldCalls;
+  readonly interactions: Interactions;
+  readonly replies: Replies;
+  readonly rounds: Rounds;
+  readonly eras: UpstreamEras;
   readonly clients: readonly ClientOverride[];
 }

@@ -2,6 +2,7 @@
 import { UnavailableError } from '../errors.ts';
 import { describeError } from '../operate/log.ts';
 import { mayServe } from '../vault/secrets.ts';
+import { acceptsEvents } from './accepts.ts';
 import type { Call, Step, StepResult } from './call.ts';
 import { choose, decide as decideCall, type Decision, type HeldCredential } from './decide.ts';
 import type { Gateway } from './gateway.ts';
@@ -12,7 +13,8 @@ import type { PersonScrubber } from './scrubbers.ts';
 export function openSession(gateway: Gateway): Step {
   return (call) => {
     const token = call.raw.headers['mcp-session-id'];
-    if (token === undefined) return undefined;
+    // The modern era has no sessions, and ignores the header (2026-07-28, basic/transports).
+    if (token === undefined || call.era === 'modern') return undefined;
     const session = typeof token === 'string' ? gateway.sessions.read(token, call.principal, call.upstream.config.name) : undefined;
     if (session === undefined) return call.refuse('unknown-session');
     call.session = session;
@@ -93,8 +95,15 @@ export function decide(gateway: Gateway): Step {
 }
 
 /** What is to happen to a call of a person who has this of what it needs. */
-export function decideWith(gateway: Gateway, { required, session, upstream }: Call, held: readonly HeldCredential[]): Decision {
-  return decideCall(required, held, session?.takesUrls ?? false, upstream.config.fallback ?? gateway.fallback);
+export function decideWith(gateway: Gateway, call: Call, held: readonly HeldCredential[], required = call.required): Decision {
+  const { upstream, era, client } = call;
+  const mayHold = (upstream.config.delivery ?? gateway.delivery) === 'hold' && acceptsEvents(call.raw.headers.accept);
+  return decideCall(required, held, { era, takesUrls: client.takesUrls && (era === 'legacy' || takesRounds(call)), mayHold, fallback: upstream.config.fallback ?? gateway.fallback });
+}
+
+/** Other requests are never answered with a request for input (2026-07-28, basic/patterns/mrtr, "Supported Requests"). */
+function takesRounds({ message }: Call): boolean {
+  return message.kind === 'request' && ['tools/call', 'resources/read', 'prompts/get'].includes(message.method);
 }
 
 /** All from memory, or nothing: an ordinary call touches no disk. */

@@ -23,9 +23,9 @@ export function recordUse(gateway: Gateway): Step {
   };
 }
 
-function record(gateway: Gateway, { principal, upstream, session, held, target }: Call): void {
+function record(gateway: Gateway, { principal, upstream, client, held, target }: Call): void {
   for (const { credential, secret } of held) {
-    gateway.audit.record('used', { principal, upstream: upstream.config.name, credential: credential.config.name, ...targetFacts(target), clientName: session?.clientName });
+    gateway.audit.record('used', { principal, upstream: upstream.config.name, credential: credential.config.name, ...targetFacts(target), clientName: client.name });
     gateway.vault.noteUse(secretSlot(principal, credential), secret);
   }
 }

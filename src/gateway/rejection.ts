@@ -11,7 +11,7 @@ import { EventSplitter, messageEvent } from '../protocol/sse.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import type { ClientStream } from './client-stream.ts';
-import { ask } from './elicit.ts';
+import { ask } from './ask.ts';
 import type { Gateway } from './gateway.ts';
 import { decideWith } from './look-up.ts';
 import { secretSlot, type Rejected } from './protected-upstream.ts';
@@ -62,9 +62,9 @@ export async function askAgain(gateway: Gateway, call: Call): Promise<Answer | u
   }
 }
 
-function recordRejected(gateway: Gateway, { principal, upstream, held, target, session }: Call): void {
+function recordRejected(gateway: Gateway, { principal, upstream, held, target, client }: Call): void {
   for (const { credential } of held) {
-    gateway.audit.record('rejected', { principal, upstream: upstream.config.name, credential: credential.config.name, ...targetFacts(target), clientName: session?.clientName });
+    gateway.audit.record('rejected', { principal, upstream: upstream.config.name, credential: credential.config.name, ...targetFacts(target), clientName: client.name });
   }
 }
 

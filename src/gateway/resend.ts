@@ -9,8 +9,8 @@ import { describeError } from '../operate/log.ts';
 import { hasScopes, isRenewable } from '../vault/secrets.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
-import { decide, type HeldCredential } from './decide.ts';
-import { ask } from './elicit.ts';
+import type { HeldCredential } from './decide.ts';
+import { ask } from './ask.ts';
 import type { Gateway } from './gateway.ts';
 import { decideWith } from './look-up.ts';
 import type { AnswerHead } from './relay.ts';
@@ -55,11 +55,11 @@ export async function renewRefused(gateway: Gateway, call: Call): Promise<Answer
  */
 export function askForScopes(gateway: Gateway, call: Call, { status, headers }: AnswerHead): Promise<Answer> | undefined {
   const account = status === 403 ? call.held.find(({ credential }) => credential.upstreamUrl !== undefined) : undefined;
-  const { idText, session, upstream } = call;
+  const { idText } = call;
   if (account === undefined || idText === undefined) return undefined;
   const { error, scope } = readChallenge([headers['www-authenticate']].flat().join(', '));
   const scopes = error === 'insufficient_scope' && scope !== undefined ? scopesIn(scope) : [];
   if (hasScopes(account.secret, scopes)) return undefined;
-  const decision = decide([{ anyOf: [account.credential], scopes }], [], session?.takesUrls ?? false, upstream.config.fallback ?? gateway.fallback);
+  const decision = decideWith(gateway, call, [], [{ anyOf: [account.credential], scopes }]);
   return decision.kind === 'elicit' ? ask(gateway, call, decision, idText) : undefined;
 }

@@ -4,10 +4,11 @@
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError } from '../operate/log.ts';
-import { checkMedia, classify, classifyBare, identify, isAddressed, limitCalls, parse, readHeaders, takeBody } from './admit.ts';
+import { checkMedia, identify, isAddressed, limitCalls, parse, readHeaders, takeBody } from './admit.ts';
 import { answerFromCatalogue } from './answer-from-catalogue.ts';
 import { refuseBare, sendAnswer } from './answer.ts';
 import { Call, type Step, type StepResult } from './call.ts';
+import { classify, classifyBare } from './classify.ts';
 import { elicit } from './elicit.ts';
 import { endSession } from './end-session.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -19,6 +20,8 @@ import { rebind } from './rebind.ts';
 import { recordUse } from './record-use.ts';
 import { ownTask } from './own-tasks.ts';
 import { inTurn } from './pipelined.ts';
+import { openRound } from './open-round.ts';
+import { takeReply } from './take-reply.ts';
 import { openServerStream } from './server-stream.ts';
 
 function postSteps(gateway: Gateway, maxBodyBytes: number): readonly Step[] {
@@ -30,9 +33,11 @@ function postSteps(gateway: Gateway, maxBodyBytes: number): readonly Step[] {
     parse,
     readHeaders,
     limitCalls(gateway),
-    classify,
+    classify(gateway),
     openSession(gateway),
+    takeReply(gateway),
     match,
+    openRound(gateway),
     ownTask(gateway),
     lookUp(gateway),
     freshen(gateway),
@@ -82,7 +87,7 @@ function handlerOf(gateway: Gateway, endpoint: Endpoint, steps: readonly Step[])
 function walk(gateway: Gateway, call: Call, steps: readonly Step[], from: number): void {
   const failed = (error: unknown): void => {
     gateway.log.error({ upstream: call.upstream.config.name, reason: describeError(error) }, 'a call failed inside the proxy');
-    sendAnswer(call.reply, call.refuse('unavailable'));
+    call.send(call.refuse('unavailable'));
   };
   try {
     for (let at = from; at < steps.length; at += 1) {
@@ -100,7 +105,7 @@ function walk(gateway: Gateway, call: Call, steps: readonly Step[], from: number
 
 function isSettled(call: Call, result: StepResult): boolean {
   if (result === undefined) return false;
-  if (result !== 'taken') sendAnswer(call.reply, result);
+  if (result !== 'taken') call.send(result);
   return true;
 }
 

@@ -15,7 +15,7 @@ export interface OpenStream {
 export interface ServerStreams {
   /** The standalone stream of each session. */
   readonly bySession: Map<string, OpenStream>;
-  readonly all: Set<OpenStream>;
+  readonly all: Set<Pick<OpenStream, 'end'>>;
   /** No stream is opened any more. */
   readonly isClosing: boolean;
   /** Ends every stream, and lets none open again. */
@@ -23,7 +23,7 @@ export interface ServerStreams {
 }
 
 export function createServerStreams(): ServerStreams {
-  const all = new Set<OpenStream>();
+  const all = new Set<Pick<OpenStream, 'end'>>();
   let isClosing = false;
   return {
     bySession: new Map(),

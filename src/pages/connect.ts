@@ -35,6 +35,7 @@ export async function takeAnswer(pages: Pages, visit: CheckedVisit, reply: Fasti
   }
   if (opened.kind !== 'open') return showEnded(pages, visit, opened.kind);
   if (form['action'] === 'decline') {
+    await pages.interactions.decline(visit.ticketId);
     record(pages, visit, 'declined');
     return { status: 200, html: renderDeclined(frameOf(pages, visit), { client: opened.ticket.clientName }) };
   }

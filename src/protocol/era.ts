@@ -10,6 +10,12 @@ export type Era = 'legacy' | 'modern';
 const versionKey = 'io.modelcontextprotocol/protocolVersion';
 const firstModernVersion = '2026-07-28';
 
+/** Newest first. */
+export const knownVersions: readonly string[] = [firstModernVersion, '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+
+/** The modern versions that are understood here. */
+export const modernVersions: readonly string[] = [firstModernVersion];
+
 export function eraOfMessage(message: RpcMessage): Era {
   if (message.kind === 'response' || message.method === 'initialize') return 'legacy';
   const meta = message.params['_meta'];

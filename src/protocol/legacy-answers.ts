@@ -4,11 +4,12 @@
  * text for clients that cannot open URLs by themselves.
  */
 import { refusals } from '../errors.ts';
-import { errorResponse, resultResponse } from './json-rpc.ts';
+import { errorResponse, resultResponse, type JsonObject } from './json-rpc.ts';
 
 /** One missing credential, as it is put to the person. */
 export interface Question {
   readonly elicitationId: string;
+  readonly ticketId: string;
   readonly url: string;
   /** For the person: which server asks, for what, what for. */
   readonly message: string;
@@ -25,9 +26,20 @@ export function urlErrorAnswer(idText: string, questions: readonly Question[]): 
 }
 
 /** A tool result marked as an error, so that strict clients do not hold it against the tool's output schema. */
-export function textAnswer(idText: string, questions: readonly Question[]): string {
+export function textAnswer(idText: string, questions: readonly Question[], more: JsonObject = {}): string {
   const text = `${asText(questions)} When the user says it is done, call the tool again with the same arguments.`;
-  return resultResponse(idText, { content: [{ type: 'text', text }], isError: true });
+  return resultResponse(idText, { ...more, content: [{ type: 'text', text }], isError: true });
+}
+
+/** The person said no: the call ends, and nothing is held against a later one. */
+export function declinedToolAnswer(idText: string, more: JsonObject = {}): string {
+  const text = 'The user declined to provide what this tool needs, so it was not run. Do not try again by yourself; when the user wants it, call the tool again with the same arguments and a new link is made.';
+  return resultResponse(idText, { ...more, content: [{ type: 'text', text }], isError: true });
+}
+
+/** A request of ours on the call's own stream. */
+export function urlRequest(requestId: string, { elicitationId, url, message }: Question): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: requestId, method: 'elicitation/create', params: { mode: 'url', elicitationId, url, message } });
 }
 
 /** The same for what has no result that could say so: resources, prompts, completions. */

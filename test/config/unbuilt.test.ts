@@ -6,17 +6,15 @@ import { configOf, fileOf } from './load-text.ts';
 /** Each file uses one part that is not built, which is told at this path. */
 const parts: readonly (readonly [path: string, sections: Readonly<Record<string, string>>])[] = [
   ['server.advertise', { server: '{ advertise: "http://10.0.0.1:8080" }' }],
-  ['elicitation.delivery', { elicitation: '{ delivery: hold }' }],
   ['telemetry', { telemetry: '{ otlp: "http://c:4318" }' }],
   ['payments', { payments: '{ stripe: { secretKey: a, webhookSecret: b } }' }],
   ['credentials.k.kind', { credentials: '{ k: { kind: payment, provider: webhook, price: { amount: 1, currency: usd }, grants: { calls: 1 } } }' }],
-  ['upstreams.u.delivery', { upstreams: '{ u: { url: "http://a", delivery: hold } }' }],
 ];
 
 test('A file that uses only what is built has nothing unbuilt', (context) => {
   const file = fileOf({
     server: '{ listen: "127.0.0.1:0", trustedProxies: [10.0.0.0/8], drain: 1s }',
-    elicitation: '{ delivery: error, fallback: refuse, holdFor: 1s, expiresAfter: 1m, clients: [{ name: a, treatAs: url }] }',
+    elicitation: '{ delivery: hold, fallback: refuse, holdFor: 1s, expiresAfter: 1m, clients: [{ name: a, treatAs: url }] }',
     pages: '{ name: N, locales: [en, de, zh-CN, th] }',
     limits: '{ perUser: { calls: 1/1m } }',
     audit: '{ to: [stdout], required: true }',

@@ -131,26 +131,6 @@ test('what could be read in two ways is refused with the status and code for it,
   assert.equal(upstream.requests.length, before);
 });
 
-test('messages of the modern era are refused with 400 -32600 and their own id, so that a client of both falls back to initialize', async (t) => {
-  const { url, upstream } = await startGateway(t);
-  const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
-  const modern = [
-    { jsonrpc: '2.0', id: 'a', method: 'server/discover', params: {} },
-    { jsonrpc: '2.0', id: 'a', method: 'server/discover', params: { _meta } },
-    { jsonrpc: '2.0', id: 'a', method: 'tools/call', params: { name: 'free', _meta } },
-    { jsonrpc: '2.0', id: 'a', method: 'subscriptions/listen', params: { _meta } },
-  ];
-  for (const message of modern) {
-    const answer = await post(url, message, { 'MCP-Protocol-Version': '2026-07-28' });
-    assert.deepEqual([answer.status, answer.message.id, answer.message.error?.code], [400, 'a', -32600]);
-  }
-  for (const method of ['GET', 'DELETE']) {
-    const answer = await send(url, { method, headers: { 'MCP-Protocol-Version': '2026-07-28', Accept: 'text/event-stream' } });
-    assert.deepEqual([answer.status, answer.headers.allow], [405, 'POST']);
-  }
-  assert.deepEqual(upstream.requests, []);
-});
-
 test('the era is read from the body: a legacy message stays one whatever its headers say', async (t) => {
   const { url, upstream } = await startGateway(t, { upstream: mcpServer({ sessions: false }) });
   assert.equal((await post(url, toolCall('free'), { 'MCP-Protocol-Version': '2026-07-28' })).status, 200);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseGlobs } from '../../src/config/globs.ts';
-import { choose, decide } from '../../src/gateway/decide.ts';
+import { choose, decide, type Reach } from '../../src/gateway/decide.ts';
 import { matchRules } from '../../src/gateway/match.ts';
 import { questionName, questionPlace, type RequiredCredential, type Requirement, type CallRule } from '../../src/gateway/protected-upstream.ts';
 import { targetsOf } from '../../src/gateway/requested.ts';
@@ -53,38 +53,51 @@ test('resources are known by their URI, prompts by their name, and completions b
   for (const method of ['resources/list', 'resources/templates/list', 'resources/unsubscribe', 'prompts/list']) assert.deepEqual(targetsOf(request(method, { uri: 'a://b', name: 'p' })), [], method);
 });
 
+const reach = (more: Partial<Reach> = {}): Reach => ({ era: 'legacy', takesUrls: true, mayHold: false, fallback: 'text', ...more });
 const secret = {} as Secret;
 const held = (...credentials: readonly RequiredCredential[]) => credentials.map((credential) => ({ credential, secret }));
 
 test('a call that needs nothing passes, and takes along what the person has when there is something', () => {
-  assert.deepEqual(decide([], [], true, 'text'), { kind: 'pass' });
-  assert.deepEqual(decide([], held(jiraKey), true, 'text'), { kind: 'inject', held: held(jiraKey) });
+  assert.deepEqual(decide([], [], reach()), { kind: 'pass' });
+  assert.deepEqual(decide([], held(jiraKey), reach()), { kind: 'inject', held: held(jiraKey) });
 });
 
 test('a call goes with its credentials only when all of them are there; what is missing is asked for', () => {
-  assert.deepEqual(decide([github, jira], held(jiraKey, githubKey), true, 'text'), { kind: 'inject', held: held(jiraKey, githubKey) });
-  assert.deepEqual(decide([github, jira], held(jiraKey), true, 'text'), { kind: 'elicit', missing: [github], rung: 'url-error' });
-  assert.deepEqual(decide([github, jira], [], true, 'text'), { kind: 'elicit', missing: [github, jira], rung: 'url-error' });
+  assert.deepEqual(decide([github, jira], held(jiraKey, githubKey), reach()), { kind: 'inject', held: held(jiraKey, githubKey) });
+  assert.deepEqual(decide([github, jira], held(jiraKey), reach()), { kind: 'elicit', missing: [github], rung: 'url-error' });
+  assert.deepEqual(decide([github, jira], [], reach()), { kind: 'elicit', missing: [github, jira], rung: 'url-error' });
 });
 
 test('another credential of the same name is not the one that is required', () => {
-  assert.equal(decide([github], held({ ...githubKey }), true, 'text').kind, 'elicit');
+  assert.equal(decide([github], held({ ...githubKey }), reach()).kind, 'elicit');
 });
 
 test('who takes no URLs gets the fallback', () => {
-  assert.deepEqual(decide([github], [], false, 'text'), { kind: 'elicit', missing: [github], rung: 'text' });
-  assert.deepEqual(decide([github], [], false, 'refuse'), { kind: 'elicit', missing: [github], rung: 'refuse' });
+  assert.deepEqual(decide([github], [], reach({ takesUrls: false })), { kind: 'elicit', missing: [github], rung: 'text' });
+  assert.deepEqual(decide([github], [], reach({ takesUrls: false, fallback: 'refuse' })), { kind: 'elicit', missing: [github], rung: 'refuse' });
+});
+
+test('the rung follows from the era, from what the client takes, and from whether its call may be held', () => {
+  const rung = (more: Partial<Reach>) => {
+    const decision = decide([github], [], reach(more));
+    return decision.kind === 'elicit' ? decision.rung : undefined;
+  };
+  assert.equal(rung({ era: 'modern' }), 'input-required');
+  assert.equal(rung({ era: 'modern', mayHold: true }), 'input-required');
+  assert.equal(rung({ era: 'modern', takesUrls: false, fallback: 'refuse' }), 'refuse');
+  assert.equal(rung({ mayHold: true }), 'url-request');
+  assert.equal(rung({ mayHold: true, takesUrls: false }), 'text');
 });
 
 test('a choice is met by any one of its credentials, and is missing when there is none', () => {
   const choice = any(githubKey, packKey);
-  assert.deepEqual(decide([choice], held(packKey), true, 'text'), { kind: 'inject', held: held(packKey) });
-  assert.deepEqual(decide([choice], held(jiraKey), true, 'text'), { kind: 'elicit', missing: [choice], rung: 'url-error' });
+  assert.deepEqual(decide([choice], held(packKey), reach()), { kind: 'inject', held: held(packKey) });
+  assert.deepEqual(decide([choice], held(jiraKey), reach()), { kind: 'elicit', missing: [choice], rung: 'url-error' });
 });
 
 test('a choice is no question of its own where one of its credentials is asked for anyway', () => {
   const missing = (...required: readonly Requirement[]) => {
-    const decision = decide(required, [], true, 'text');
+    const decision = decide(required, [], reach());
     return decision.kind === 'elicit' ? decision.missing : [];
   };
   const choice = any(githubKey, packKey);
