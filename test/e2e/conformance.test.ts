@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { freePort } from '../../src/operate/child-server.ts';
 import { startConformanceServer } from '../kit/conformance-server.ts';
 import { runConformance, type Checks } from '../kit/conformance.ts';
+import { startContext7 } from '../kit/context7.ts';
 import { startEverything } from '../kit/everything.ts';
 import { connect, provide } from '../kit/mcp-client.ts';
 import { planted } from '../kit/planted.ts';
@@ -27,15 +28,16 @@ const exceptions = JSON.parse(readFileSync(new URL('conformance-exceptions.json'
 
 /** One behind a proxy that passes everything, the other behind one that puts a key into every message and scrubs every answer. */
 const servers = [
-  { server: 'conformance-server', start: startConformanceServer, passing: 84, proxyBefore: injectingProxy },
-  { server: 'server-everything', start: startEverything, passing: 47, proxyBefore: passingProxy },
+  { server: 'conformance-server', revision: '2025-11-25', start: startConformanceServer, passing: 84, proxyBefore: injectingProxy },
+  { server: 'server-everything', revision: '2025-11-25', start: startEverything, passing: 47, proxyBefore: passingProxy },
+  { server: 'context7-mcp', revision: '2026-07-28', start: startContext7, passing: 91, proxyBefore: passingProxy },
 ];
 
-for (const { server, start, passing, proxyBefore } of servers) {
-  test(`every check of 2025-11-25 has the same status for ${server} with and without the proxy, but for what is written down`, async (t) => {
+for (const { server, revision, start, passing, proxyBefore } of servers) {
+  test(`every check of ${revision} has the same status for ${server} with and without the proxy, but for what is written down`, async (t) => {
     const upstream = await start();
     t.after(() => upstream.close());
-    const [direct, proxied] = await Promise.all([runConformance(onLocalhost(upstream.url)), runConformance(await proxyBefore(t, upstream.url))]);
+    const [direct, proxied] = await Promise.all([runConformance(onLocalhost(upstream.url), revision), runConformance(await proxyBefore(t, upstream.url), revision)]);
     const passed = [...direct.values()].filter((status) => status === 'SUCCESS');
     assert.equal(passed.length, passing, 'the suite or the server has changed: look again');
     // Both ways: a difference that is not written down, and one that is written down and is none any more.

@@ -24,7 +24,7 @@ async function connect(t: TestContext, url: string, versionNegotiation: Negotiat
   if (open !== undefined) {
     client.setRequestHandler('elicitation/create', async ({ params }) => {
       assert.equal(params.mode, 'url');
-      return { action: await open(String(params.url)) };
+      return { action: await open(params.url ?? "") };
     });
   }
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
