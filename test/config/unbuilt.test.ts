@@ -40,6 +40,6 @@ test('Every row of the table is shown by an example above', () => {
 });
 
 test('The message says what is meant and what to use instead', (context) => {
-  const [first] = unbuilt(configOf(context, fileOf({ upstreams: '{ u: { transport: sse, url: "http://a" } }' })));
-  assert.equal(first?.message, 'upstreams.u.transport: sse is understood, but this version cannot run it yet; use streamable-http');
+  const [first] = unbuilt(configOf(context, fileOf({ credentials: '{ k: { kind: payment, provider: webhook, price: { amount: 1, currency: usd }, grants: { calls: 1 } } }' })));
+  assert.equal(first?.message, 'credentials.k.kind: payment is understood, but this version cannot run it yet; use apiKey or oauth');
 });
