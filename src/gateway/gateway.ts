@@ -54,8 +54,6 @@ export interface Gateway {
   readonly now: Clock;
   readonly fallback: 'text' | 'refuse';
   readonly delivery: 'error' | 'hold';
-  /** How long a call is held, in milliseconds. */
-  readonly holdForMs: number;
   readonly heldCalls: HeldCalls;
   readonly interactions: Interactions;
   readonly replies: Replies;

@@ -35,7 +35,7 @@ export async function holdCall(gateway: Gateway, call: Call, decision: Elicit, i
   return held(gateway, call, decision, idText, async () => {
     const missing = distinctOf(decision.missing);
     const questions = await putAll(gateway, call, missing);
-    const ids = await Promise.all(questions.map(() => gateway.replies.expect(session.id, gateway.holdForMs)));
+    const ids = await Promise.all(questions.map(() => gateway.replies.expect(session.id, gateway.heldCalls.forMs)));
     recordAsked(gateway, call, missing, 'url-request');
     const stream = begin(gateway, call);
     questions.forEach((question, at) => stream.own(messageEvent(urlRequest(ids[at] ?? '', question))));
@@ -87,7 +87,7 @@ function waitFor(gateway: Gateway, call: Call, { missing }: Elicit, { tickets, r
   const again = lookUp(gateway);
   return waitForAnswer(
     {
-      limitMs: gateway.holdForMs,
+      limitMs: gateway.heldCalls.forMs,
       watch(wake) {
         const ends = subjects.map((one) => gateway.interactions.watch(one, wake));
         if (requests !== undefined) ends.push(gateway.replies.watch(requests.sessionId, wake));
