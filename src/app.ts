@@ -247,8 +247,8 @@ function createServer(config: Config, onBadAddress: (request: FastifyRequest, re
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
     // Together these end a slow sender within ten seconds; Node's own defaults let it stay for minutes.
     // Fastify writes its own requestTimeout over the one in `http`.
-    requestTimeout: 9_000,
-    http: { headersTimeout: 8_000, connectionsCheckingInterval: 500 },
+    requestTimeout: 8_000,
+    http: { headersTimeout: 7_000, connectionsCheckingInterval: 500 },
   });
   // Fastify's own answer repeats the whole URL, and a query may hold a token.
   server.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'));

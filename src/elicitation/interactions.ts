@@ -104,8 +104,10 @@ export function createInteractions(store: Store, ring: KeyRing, namespace: strin
   const interactions = createRecords<Interaction>(store, ring, namespace, 'interaction');
   const tickets = createRecords<Ticket>(store, ring, namespace, 'ticket');
   const isOpen = (interaction: Interaction): boolean => interaction.state !== 'done' && interaction.expiresAt > now();
+  // Kept for a while after the question has expired, so that its owner is led on and not just turned away.
+  const ticketMs = settings.expiresAfterMs * 2;
   const remainingMs = (interaction: Interaction): number => Math.max(1, interaction.expiresAt - now());
-  const endings = createEndings(store, namespace, tickets, settings.expiresAfterMs);
+  const endings = createEndings(store, namespace, tickets, ticketMs);
   const joinTogether = createBatches(join);
 
   /** All attempts at one question that came together: one write of the question, and no link that is not among its newest. */
@@ -113,10 +115,9 @@ export function createInteractions(store: Store, ring: KeyRing, namespace: strin
     const { subject } = attempts[0].attempt;
     const { interaction, dropped } = await write(subject, attempts.map(({ ref }) => ref));
     const kept = new Set(interaction.tickets.map(({ ticketId }) => ticketId));
-    // Kept for a while after the question has expired, so that its owner is led on and not just turned away.
     const fresh = attempts.filter(({ ref }) => kept.has(ref.ticketId));
     await Promise.all(
-      fresh.map(({ attempt, ref }) => tickets.put(ticketRecordId(ref.ticketId), { ...attempt, interactionId: interaction.id, elicitationId: ref.elicitationId }, settings.expiresAfterMs * 2)),
+      fresh.map(({ attempt, ref }) => tickets.put(ticketRecordId(ref.ticketId), { ...attempt, interactionId: interaction.id, elicitationId: ref.elicitationId }, ticketMs)),
     );
     await Promise.all(dropped.map(({ ticketId }) => tickets.delete(ticketRecordId(ticketId))));
   }

@@ -43,7 +43,7 @@ test('help and version are told on standard output, with exit code 0', async () 
 test('what the command line does not know is named, with exit code 2 and the way to the help', async (t) => {
   const cwd = folderWith(t);
   const wrong: readonly (readonly [readonly string[], string])[] = [
-    [['rekey', '-c', 'x.yaml'], 'This version has no command “rekey”. Run elicitgate --help for the commands.\n'],
+    [['destroy', '-c', 'x.yaml'], 'This version has no command “destroy”. Run elicitgate --help for the commands.\n'],
     [['sreve'], 'This version has no command “sreve”. Run elicitgate --help for the commands.\n'],
     [['check', '--nope'], "error: unknown option '--nope'\n(run elicitgate --help for the commands)\n"],
     [['keygen', 'extra'], "error: too many arguments for 'keygen'. Expected 0 arguments but got 1: extra.\n(run elicitgate --help for the commands)\n"],
@@ -122,18 +122,18 @@ Credentials:
 });
 
 test('what this version cannot run yet is valid for check and refused by name by serve', async (t) => {
-  const more = `telemetry: { otlp: "http://127.0.0.1:4318" }\nelicitation: { delivery: hold }\n`;
+  const more = `telemetry: { otlp: "http://127.0.0.1:4318" }\npayments: { stripe: { secretKey: a, webhookSecret: b } }\n`;
   const cwd = folderWith(t, { 'later.yaml': valid(8080, more) });
   const env = { KEY: key };
   const refused = await runElicitgate(['serve', '-c', 'later.yaml'], { cwd, env });
   assert.deepEqual(refused, {
     code: 2,
     stdout: '',
-    stderr: 'elicitation.delivery: hold is understood, but this version cannot run it yet; use error\ntelemetry is understood, but this version cannot run it yet; leave it out\n',
+    stderr: 'payments is understood, but this version cannot run it yet; leave it out\ntelemetry is understood, but this version cannot run it yet; leave it out\n',
   });
   const checked = await runElicitgate(['check', '--offline', '-c', 'later.yaml'], { cwd, env });
   assert.equal(checked.code, 0);
-  assert.match(checked.stdout, /\nThis version cannot run all of it yet:\n {2}elicitation\.delivery: hold is understood/);
+  assert.match(checked.stdout, /\nThis version cannot run all of it yet:\n {2}payments is understood/);
 });
 
 test('without its key nothing starts and none is made up; with a wrong one the database stays closed (A25)', async (t) => {

@@ -12,6 +12,7 @@ const canary = 'sk-canary-4f9d2c7b81';
 const file = `
 version: 1
 server: { publicUrl: "http://localhost:8080" }
+telemetry: { otlp: "http://127.0.0.1:4318" }
 identity: { local: { user: ada } }
 vault: { store: "sqlite:./secrets.db", keys: ["\${KEY}"] }
 credentials:
@@ -62,7 +63,7 @@ Credentials:
   jira (apiKey): Jira
 `,
   );
-  assert.ok(made.notYet.some((message) => message.includes('stdio')));
+  assert.ok(made.notYet.some((message) => message.startsWith('telemetry')));
 });
 
 test('no secret of the operator’s is in it, be it in a query, a header, an argument, an environment or a key (A25)', () => {
