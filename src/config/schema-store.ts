@@ -8,7 +8,7 @@ export type Store =
   | { readonly kind: 'sqlite'; readonly path: string }
   | ({ readonly kind: 'postgres' | 'redis'; readonly url: string } & StoreOptions);
 
-interface StoreOptions {
+export interface StoreOptions {
   readonly user?: string | undefined;
   readonly password?: string | undefined;
   readonly ca?: string | undefined;

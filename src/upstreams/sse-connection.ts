@@ -32,7 +32,7 @@ export function connectSse(pool: Pool, url: URL, headers: readonly string[], eve
     },
   });
   function begin(address: string): void {
-    const target = URL.parse(address, url);
+    const target = URL.parse(address, url.href);
     if (postTo !== undefined) return;
     if (target === null || target.origin !== url.origin) {
       over(unusable('ENDPOINT_ELSEWHERE'));
