@@ -10,6 +10,7 @@ import type { Call, Step } from './call.ts';
 import { upstreamHeaders } from './forward.ts';
 import type { Gateway } from './gateway.ts';
 import { renderQuery } from './inject.ts';
+import { isBound } from './rebind.ts';
 import { personal } from './upstream-request.ts';
 
 const methodNotAllowed = 405;
@@ -32,10 +33,24 @@ export function endSession(gateway: Gateway): Step {
 async function end(gateway: Gateway, call: Call): Promise<Answer> {
   const { session } = call;
   if (session !== undefined && session.upstreamSession === undefined) return finish(gateway, call, 200);
-  const status = await new Promise<number>((settle) => {
+  return finish(gateway, call, await tell(gateway, call));
+}
+
+/** @returns what the upstream answers */
+function tell(gateway: Gateway, call: Call): Promise<number> {
+  return new Promise((settle) => {
     call.upstream.adapter.send({ method: 'DELETE', headers: upstreamHeaders(call), query: renderQuery(call.held), ...personal(call) }, statusHandler(gateway, call, settle));
   });
-  return finish(gateway, call, status);
+}
+
+/** Another call, here or in another process, may have opened a new upstream session behind this one meanwhile. */
+async function endSuccessor(gateway: Gateway, call: Call): Promise<void> {
+  const { session } = call;
+  if (session === undefined || !isBound(session, call)) return;
+  const binding = await gateway.bindings.read(session);
+  if (binding?.upstreamSession === undefined || binding.upstreamSession === session.upstreamSession) return;
+  call.session = { ...session, upstreamSession: binding.upstreamSession, negotiatedVersion: binding.negotiatedVersion };
+  await tell(gateway, call);
 }
 
 /** Takes the status of the upstream's answer and nothing more; a client that hangs up has ended its session all the same. */
@@ -69,11 +84,15 @@ async function finish(gateway: Gateway, call: Call, status: number): Promise<Ans
 }
 
 /** @returns whether the tombstone is in the store; in this process the session is over in any case */
-async function bury(gateway: Gateway, { session }: Call): Promise<boolean> {
+async function bury(gateway: Gateway, call: Call): Promise<boolean> {
+  const { session } = call;
   if (session === undefined) return true;
   gateway.streams.bySession.get(session.id)?.end();
   try {
     await gateway.sessions.end(session);
+    endSuccessor(gateway, call).catch((error: unknown) => {
+      gateway.log.warn({ upstream: call.upstream.config.name, reason: describeError(error) }, 'whether the upstream still has a session could not be looked up');
+    });
     return true;
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;

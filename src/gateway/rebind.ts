@@ -28,14 +28,14 @@ export function rebind(gateway: Gateway): Step {
     const underway = opening.get(session.id);
     if (underway?.secrets === secrets) return underway.outcome;
     // Whatever became of the one before, this one has its own secrets to open with.
-    const outcome = Promise.allSettled([underway?.outcome]).then(() => reopen(gateway, call, session, secrets, endWhenIdle)).finally(() => {
+    const outcome = Promise.allSettled([underway?.outcome]).then(() => reopen(gateway, call, session, secrets, (before, end) => { endWhenIdle(busyKey(call, before), end); })).finally(() => {
       if (opening.get(session.id)?.outcome === outcome) opening.delete(session.id);
     });
     opening.set(session.id, { secrets, outcome });
     return outcome;
   }
-  function endWhenIdle(upstreamSession: string, end: () => void): void {
-    const state = busy.get(upstreamSession);
+  function endWhenIdle(key: string, end: () => void): void {
+    const state = busy.get(key);
     if (state === undefined) end();
     else state.whenIdle = end;
   }
@@ -44,13 +44,14 @@ export function rebind(gateway: Gateway): Step {
     call.session = withUpstream(call.session, upstreamSession, negotiatedVersion);
     // A reply that is closed already would be counted for ever.
     if (call.raw.method !== 'POST' || upstreamSession === undefined || call.reply.destroyed) return;
-    const state = busy.get(upstreamSession) ?? { count: 0 };
+    const key = busyKey(call, upstreamSession);
+    const state = busy.get(key) ?? { count: 0 };
     state.count += 1;
-    busy.set(upstreamSession, state);
+    busy.set(key, state);
     call.reply.once('close', () => {
       state.count -= 1;
       if (state.count > 0) return;
-      busy.delete(upstreamSession);
+      busy.delete(key);
       state.whenIdle?.();
     });
   }
@@ -58,6 +59,8 @@ export function rebind(gateway: Gateway): Step {
     try {
       const outcome = call.raw.method === 'DELETE' ? { binding: await gateway.bindings.read(session) } : await open(call, session, secrets);
       if ('refused' in outcome) return await refuse(gateway, call, outcome.refused);
+      // Its client may have ended it meanwhile.
+      if (call.raw.method !== 'DELETE' && (await gateway.sessions.isEnded(session))) return call.refuse('unknown-session');
       if (outcome.binding !== undefined) use(call, outcome.binding);
       return undefined;
     } catch (error) {
@@ -76,6 +79,11 @@ export function rebind(gateway: Gateway): Step {
     use(call, known);
     return undefined;
   };
+}
+
+/** Ids are each upstream's own. */
+function busyKey({ upstream }: Call, upstreamSession: string): string {
+  return `${upstream.config.name} ${upstreamSession}`;
 }
 
 /** Whether the secrets belong to the session as a whole, not only to some calls. */
@@ -107,6 +115,10 @@ async function reopen(gateway: Gateway, call: Call, session: Session, secrets: s
   if (!(await gateway.bindings.replace(session, next))) {
     void endOwnSession(side, opened.value);
     return { binding: await gateway.bindings.read(session) };
+  }
+  if (await gateway.sessions.isEnded(session)) {
+    void endOwnSession(side, opened.value);
+    return { refused: 'lost' };
   }
   gateway.log.info({ upstream: call.upstream.config.name, client: session.clientName }, 'a new upstream session took the place of one with other secrets');
   const { upstreamSession } = before;

@@ -17,10 +17,10 @@ const hidden = /[\p{Cc}\p{Cf}\p{Cs}\ufffd]/u;
 export function matchUris(globs: Globs): (uri: string) => boolean {
   const usual = usualGlobs(globs);
   return (uri) => {
-    if (uri.includes('{')) return overlaps(usual, uri);
-    if (plainUri.test(uri)) return usual.matches(uri);
+    if (plainUri.test(uri)) return usual.matches(uri) || usual.matches(`${uri}/`);
     const forms = formsOf(uri);
-    return forms === undefined || forms.some(usual.matches);
+    if (forms === undefined) return true;
+    return forms.some(uri.includes('{') ? (form) => usual.matches(form) || overlaps(usual, form) : usual.matches);
   };
 }
 

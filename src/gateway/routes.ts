@@ -24,7 +24,7 @@ import { openRound } from './open-round.ts';
 import { takeReply } from './take-reply.ts';
 import { openServerStream } from './server-stream.ts';
 
-function postSteps(gateway: Gateway, maxBodyBytes: number): readonly Step[] {
+function postSteps(gateway: Gateway, maxBodyBytes: number, bind: Step): readonly Step[] {
   return [
     isAddressed(gateway),
     identify(gateway),
@@ -44,15 +44,15 @@ function postSteps(gateway: Gateway, maxBodyBytes: number): readonly Step[] {
     decide(gateway),
     elicit(gateway),
     recordUse(gateway),
-    rebind(gateway),
+    bind,
     answerFromCatalogue(gateway),
     forward(gateway),
   ];
 }
 
 /** GET and DELETE, which have no message. */
-function bareSteps(gateway: Gateway, last: Step): readonly Step[] {
-  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), freshen(gateway), recordUse(gateway), rebind(gateway), last];
+function bareSteps(gateway: Gateway, bind: Step, last: Step): readonly Step[] {
+  return [isAddressed(gateway), identify(gateway), readHeaders, classifyBare, openSession(gateway), lookUp(gateway), freshen(gateway), recordUse(gateway), bind, last];
 }
 
 const methods = 'POST, GET, DELETE, OPTIONS';
@@ -68,7 +68,9 @@ export function registerGateway(server: FastifyInstance, gateway: Gateway, endpo
   server.setErrorHandler((error: FastifyError, request, reply) => {
     answerError(gateway, error, request, reply);
   });
-  const steps = { POST: postSteps(gateway, maxBodyBytes), GET: bareSteps(gateway, openServerStream(gateway)), DELETE: bareSteps(gateway, endSession(gateway)), OPTIONS: [isAddressed(gateway), () => optionsAnswer] };
+  // One for all methods: it knows what is under way in a session, whatever came by which.
+  const bind = rebind(gateway);
+  const steps = { POST: postSteps(gateway, maxBodyBytes, bind), GET: bareSteps(gateway, bind, openServerStream(gateway)), DELETE: bareSteps(gateway, bind, endSession(gateway)), OPTIONS: [isAddressed(gateway), () => optionsAnswer] };
   for (const endpoint of endpoints) {
     for (const method of ['POST', 'GET', 'DELETE', 'OPTIONS'] as const) {
       server.route({ method, url: endpoint.path, bodyLimit: maxBodyBytes, exposeHeadRoute: false, handler: handlerOf(gateway, endpoint, steps[method]) });

@@ -64,3 +64,17 @@ test('a header that repeats the URI is compared with the URI, not with another m
   await read({ 'Mcp-Name': 'docs://public/a' });
   assert.equal(upstream.requests.length, before + 1);
 });
+
+test('a brace or a slash more or less does not turn a protected resource into another one (A8)', async (t) => {
+  const file = 'upstreams: { main: { url: "${UPSTREAM}", rules: [{ resources: ["docs://vault/*", "https://docs.example/", "docs://wiki/secret/"], requires: [key] }] } }';
+  const { url, upstream } = await startGateway(t, { file });
+  const client = await connect(url);
+  const before = upstream.requests.length;
+  for (const uri of ['docs://%76ault/a?{', 'DOCS://VAULT/a#{x}', 'docs://public/../vault/a?{x}', 'docs://x@vault/{', 'docs:\\\\vault\\{a}', 'https://docs.example', 'https://docs.example#{', 'docs://wiki/secret']) {
+    assert.equal(await codeOf(client, 'resources/read', { uri }), 1401, uri);
+  }
+  assert.equal(upstream.requests.length, before);
+  await codeOf(client, 'resources/read', { uri: 'docs://public/{a}' });
+  await codeOf(client, 'resources/read', { uri: 'docs://public/a?{' });
+  assert.equal(upstream.requests.length, before + 2);
+});
