@@ -1,31 +1,22 @@
 /** Unmodified servers from the registry as programs behind the proxy, and one over the old HTTP transport. */
 import assert from 'node:assert/strict';
-import { findPackageJSON } from 'node:module';
-import { dirname, join } from 'node:path';
-import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { freePort, startChildServer } from '../../src/operate/child-server.ts';
+import { programOf } from '../kit/installed.ts';
 import { connect } from '../kit/mcp-client.ts';
 import { planted } from '../kit/planted.ts';
 import { startProxy } from '../kit/proxy.ts';
 import { startRecorder } from '../kit/recorder.ts';
 import { startStdioGateway, textOf } from '../kit/stdio-gateway.ts';
 
-/** The program of an installed package. */
-function binOf(name: string): string {
-  const manifest = findPackageJSON(name, import.meta.url) ?? assert.fail(`${name} is not installed: run npm ci`);
-  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly bin: string | Readonly<Record<string, string>> };
-  return join(dirname(manifest), typeof bin === 'string' ? bin : (Object.values(bin)[0] ?? ''));
-}
-
-const program = (name: string, ...args: string[]) => ({ command: process.execPath, args: [binOf(name), ...args] });
+const program = (name: string, ...args: string[]) => ({ command: process.execPath, args: [programOf(name), ...args] });
 const keys = { ada: planted('ntn_ada-0d5f1c93'), ben: planted('ntn_ben-77e0a2bb') };
 
 interface Listed {
   readonly result?: { readonly tools?: readonly { readonly name: string }[] };
 }
 
-describe('unmodified servers over stdio', () => {
+describe('unmodified servers over stdio', { concurrency: 2 }, () => {
   test('server-everything lists its tools, and its get-env shows the person’s own variable, scrubbed', async (t) => {
     const { as, give } = await startStdioGateway(t, { program: program('@modelcontextprotocol/server-everything', 'stdio'), variable: 'API_TOKEN', tools: '[get-env]' });
     const ada = await as('ada');

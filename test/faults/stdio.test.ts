@@ -20,7 +20,7 @@ async function twoPeople(t: Parameters<typeof startStdioGateway>[0], setup: Para
   return { ...gateway, ada, ben, bensPid };
 }
 
-describe('a program that fails', () => {
+describe('a program that fails', { concurrency: 2 }, () => {
   test('a command that is not there, and a program that exits at once or refuses its key, are a clear error (P4)', async (t) => {
     for (const setup of [{ program: { command: '/not/there', args: [] } }, { args: ['exits'] }]) {
       const { as, proxy } = await startStdioGateway(t, setup);

@@ -11,7 +11,7 @@ const canary = 'sk-canary-4f9d2c7b81';
 
 const file = `
 version: 1
-server: { publicUrl: "http://localhost:8080" }
+server: { publicUrl: "http://localhost:8080", advertise: "http://10.0.0.1:8080" }
 identity: { local: { user: ada } }
 vault: { store: "sqlite:./secrets.db", keys: ["\${KEY}"] }
 credentials:
@@ -62,7 +62,7 @@ Credentials:
   jira (apiKey): Jira
 `,
   );
-  assert.ok(made.notYet.some((message) => message.includes('stdio')));
+  assert.ok(made.notYet.some((message) => message.startsWith('server.advertise is understood')));
 });
 
 test('no secret of the operator’s is in it, be it in a query, a header, an argument, an environment or a key (A25)', () => {
