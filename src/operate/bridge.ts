@@ -77,7 +77,8 @@ export async function runBridge({ url, input, write }: BridgeOptions, signal: Ab
       await passAnswer(await ask('POST', '{"jsonrpc":"2.0","method":"notifications/initialized"}'), () => undefined);
       answer = await ask('POST', line);
     }
-    const wasAnswered = await passAnswer(answer, write);
+    // Only requests are answered on a client's side; what else was refused has no id that it would know.
+    const wasAnswered = await passAnswer(answer, message.kind === 'request' ? write : () => undefined);
     if (message.kind === 'request' && !wasAnswered && answer.statusCode !== 200) write(errorResponse(message.idText, unreachable));
     if (message.kind === 'notification' && message.method === 'notifications/initialized') listen().catch(() => undefined);
   }

@@ -46,6 +46,14 @@ export function titleOf({ words, env }: Pick<WrapWords, 'words' | 'env'>): strin
   return names.find((name) => !launchers.has(name)) ?? names[0] ?? 'server';
 }
 
+/** What its key is called: the product, where the server's name has it (`brave-search-mcp-server`: Brave Search); at a URL, the headers. */
+export function keyTitleOf(words: Pick<WrapWords, 'words' | 'env' | 'headers'>): string {
+  if (urlOf(words.words) !== undefined) return words.headers.join(', ');
+  const title = titleOf(words);
+  const product = title.split(/[-_ ]/).filter((part) => part !== '' && !/^(?:mcp|server)$/i.test(part)).map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1)}`);
+  return product.length === 0 ? title : product.join(' ');
+}
+
 /** `/opt/@brave/brave-search@1.2/dist/index.js` is called `brave-search`. */
 function nameIn(word: string): string {
   const parts = word.split(/[/\\]/).map((part, at) => part.replace(at === 0 && part.startsWith('@') ? /(?!)/ : /(?<=.)@[^@]*$/, '').replace(/\.(?:[cm]?[jt]s|py|exe|cmd)$/, '')).filter((part) => part !== '');

@@ -17,7 +17,7 @@ import { err, ok, type Result } from '../errors.ts';
 import { runBridge } from './bridge.ts';
 import { freePort } from './child-server.ts';
 import { isKey, readOrMakeKeyFile } from './key-file.ts';
-import { faultOf, titleOf, urlOf, type WrapWords } from './wrap-words.ts';
+import { faultOf, keyTitleOf, titleOf, urlOf, type WrapWords } from './wrap-words.ts';
 
 export interface WrapOptions extends WrapWords {
   readonly environ: Readonly<Record<string, string | undefined>>;
@@ -119,7 +119,7 @@ function configOf(options: WrapOptions, folder: string, key: string, port: numbe
     identity: { local: { user: 'me' } },
     vault: { store: `sqlite:${join(folder, 'elicitgate.db')}`, keys: [key] },
     credentials: {
-      key: { kind: 'apiKey', title, fields: asked.map(({ name, field }) => ({ name: field, label: name })), inject: { [url === undefined ? 'env' : 'headers']: Object.fromEntries(values) } },
+      key: { kind: 'apiKey', title: keyTitleOf(options), fields: asked.map(({ name, field }) => ({ name: field, label: name })), inject: { [url === undefined ? 'env' : 'headers']: Object.fromEntries(values) } },
     },
     upstreams: {
       server: {

@@ -31,6 +31,13 @@ describe('a program that fails', { concurrency: 2 }, () => {
     }
   });
 
+  test('the log says which command was looked for, and on which PATH', async (t) => {
+    const { as, proxy } = await startStdioGateway(t, { program: { command: 'not-there', args: [] }, with: 'env: { PATH: /opt/here }' });
+    await as('ada');
+    const said = proxy.log.map((line) => JSON.parse(line) as { msg: string; line?: string }).find(({ msg }) => msg === 'the program did not start');
+    assert.equal(said?.line, 'not-there cannot be started: ENOENT, looked for on the PATH /opt/here (env: { PATH: … } sets another)');
+  });
+
   test('one that never answers is given up after the timeout, at its start and in a call', async (t) => {
     const silent = await startStdioGateway(t, { args: ['silent'], with: 'timeout: 150ms' });
     assert.deepEqual((await silent.as('ada')).opened.message.error, { code: 1504, message: 'The server behind this proxy did not answer in time.' });

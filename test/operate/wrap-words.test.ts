@@ -1,7 +1,7 @@
 /** The words of a wrap's command line: what is wrong with them in one sentence, and what the person calls the server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { faultOf, titleOf, type WrapWords } from '../../src/operate/wrap-words.ts';
+import { faultOf, keyTitleOf, titleOf, type WrapWords } from '../../src/operate/wrap-words.ts';
 
 const said = (words: readonly string[], more: Partial<WrapWords> = {}) => faultOf({ words, env: [], headers: [], ...more });
 
@@ -38,3 +38,11 @@ for (const [line, title] of [
     assert.equal(titleOf({ words: line.split(' '), env: ['TOKEN'] }), title);
   });
 }
+
+test('the key is called after the product, or after the headers of a URL', () => {
+  const called = (...words: string[]) => keyTitleOf({ words, env: ['KEY'], headers: ['X-API-Key'] });
+  assert.equal(called('npx', '-y', '@brave/brave-search-mcp-server'), 'Brave Search');
+  assert.equal(called('uvx', 'mcp-server-git'), 'Git');
+  assert.equal(called('mcp-server'), 'mcp-server');
+  assert.equal(called('https://mcp.example.com/mcp'), 'X-API-Key');
+});
