@@ -56,8 +56,8 @@ export async function startListener(
 }
 
 /** Starts a module of ours that only talks over IPC. */
-export function startTalker(file: string): Process {
-  return own(fork(file, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }), file);
+export function startTalker(file: string, execArgv: readonly string[] = []): Process {
+  return own(fork(file, { execArgv: [...execArgv], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }), file);
 }
 
 /**

@@ -2,6 +2,7 @@
  * Turns what was measured into what a person reads: medians, ratios taken inside rounds, and the aims.
  */
 import { names } from './contenders.ts';
+import type { StdioCost } from './stdio.ts';
 import type { StreamCost } from './streams.ts';
 
 /** One slice of one contender under one load. */
@@ -71,7 +72,7 @@ function rowOf(group: readonly Measurement[], all: readonly Measurement[]): Row 
  * Compares with the aims.
  * @param load the load that the aims speak of
  */
-export function judge(rows: readonly Row[], load: string, streams: StreamCost): readonly Aim[] {
+export function judge(rows: readonly Row[], load: string, streams: StreamCost, stdio: StdioCost): readonly Aim[] {
   const injecting = rows.find((row) => row.load === load && row.contender === names.injecting);
   const kilobytes = streams.rssPerStream / 1024;
   const aims: (Aim | undefined)[] = [
@@ -79,6 +80,8 @@ export function judge(rows: readonly Row[], load: string, streams: StreamCost): 
     aim(`injecting, ${load}: at least 0.30 of nginx`, injecting?.ofNginx, (it) => it >= 0.3),
     aim(`injecting, ${load}: at most 1.15 of Fastify + dispatch's CPU per call`, injecting?.cpuOfFastify, (it) => it <= 1.15),
     aim('an idle stream: at most 45 KB', kilobytes, (it) => it <= 45),
+    aim('an idle program: at most 200 KB of ours', stdio.bytesPerProcess / 1024, (it) => it <= 200),
+    aim('folders and descriptors that ended programs leave: none', stdio.homesLeft + stdio.descriptorsLeft, (it) => it <= 0),
   ];
   return aims.filter((it) => it !== undefined);
 }
@@ -88,7 +91,7 @@ function aim(what: string, found: number | undefined, isMet: (found: number) => 
 }
 
 /** The report as text, for a terminal 100 columns wide. */
-export function render(rows: readonly Row[], streams: StreamCost, aims: readonly Aim[]): string {
+export function render(rows: readonly Row[], streams: StreamCost, stdio: StdioCost, aims: readonly Aim[]): string {
   const lines: string[] = [];
   for (const [load, group] of Map.groupBy(rows, (row) => row.load)) {
     lines.push('', load, line('', 'calls/s', 'of nginx', 'of pipe', 'p50 ms', 'p99 ms', 'CPU µs/call', 'of Fastify'));
@@ -113,6 +116,10 @@ export function render(rows: readonly Row[], streams: StreamCost, aims: readonly
     `${streams.streams} idle streams through Elicitgate, each with its upstream half`,
     `  ${kilobytes(streams.rssPerStream)} KB resident, ${kilobytes(streams.heapPerStream)} KB of it heap, per stream;` +
       ` ${kilobytes(streams.heapLeftPerStream)} KB of heap left when closed`,
+    '',
+    'A program behind Elicitgate (stdio)',
+    `  one call ${stdio.directMs.toFixed(2)} ms directly, ${stdio.throughMs.toFixed(2)} ms through the proxy, with HTTP and injection;` +
+      ` ${kilobytes(stdio.bytesPerProcess)} KB for each of ${stdio.processes} idle processes`,
     '',
     'Aims',
     ...aims.map(({ what, found, isMet }) => `  ${isMet ? 'met   ' : 'missed'}  ${what}: ${found.toFixed(2)}`),

@@ -13,6 +13,7 @@ import { startContenders, type Contender } from './contenders.ts';
 import type { Order, Slice } from './load.ts';
 import { ask, beside, cpuMs, startListener, startTalker, type Process } from './processes.ts';
 import { judge, render, summarise, type Measurement } from './report.ts';
+import { measureStdio } from './stdio.ts';
 import { measureStreams } from './streams.ts';
 
 interface Load {
@@ -29,8 +30,8 @@ const loads: readonly Load[] = [
 ];
 const judgedLoad = 'small call, 64 connections';
 
-const thorough = { rounds: 5, sliceMs: 1500, warmUpMs: 1500, streams: 2000 };
-const quick = { rounds: 3, sliceMs: 500, warmUpMs: 1000, streams: 500 };
+const thorough = { rounds: 5, sliceMs: 1500, warmUpMs: 1500, streams: 2000, stdioCalls: 2000 };
+const quick = { rounds: 3, sliceMs: 500, warmUpMs: 1000, streams: 500, stdioCalls: 500 };
 
 const { values: options } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
@@ -44,14 +45,16 @@ try {
   const measurements = await measureLoads();
   progress(`${effort.streams} idle streams`);
   const streams = await measureStreams(upstreamPort, effort.streams);
+  progress('a program behind the proxy');
+  const stdio = await measureStdio(effort.stdioCalls);
   const rows = summarise(measurements);
-  const aims = judge(rows, judgedLoad, streams);
+  const aims = judge(rows, judgedLoad, streams, stdio);
   const machine = { node: process.version, cores: cpus().length, cpu: cpus()[0]?.model ?? 'unknown' };
   if (options.json) {
-    console.log(JSON.stringify({ machine, effort, rows, streams, aims, measurements }, undefined, 2));
+    console.log(JSON.stringify({ machine, effort, rows, streams, stdio, aims, measurements }, undefined, 2));
   } else {
     console.log(`Node ${machine.node}, ${machine.cores} × ${machine.cpu}, ${effort.rounds} rounds`);
-    console.log(render(rows, streams, aims));
+    console.log(render(rows, streams, stdio, aims));
   }
 } finally {
   await generator.close();

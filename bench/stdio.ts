@@ -1,74 +1,24 @@
-/**
- * What a program behind the proxy costs: time per call against talking to the program directly, our memory
- * per idle process, and whether fifty of them leave anything behind.
- *
- *     node --expose-gc bench/stdio.ts [calls]
- */
-import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { createInterface } from 'node:readline';
-import { Agent } from 'node:http';
-import { send, toolCall, type McpClient } from '../test/kit/mcp-client.ts';
-import { headersOf, programPath, startStdioGateway, textOf } from '../test/kit/stdio-gateway.ts';
+/** What a program behind the proxy costs, measured in a process of its own, where memory can be read after a collection. */
+import { ask, beside, startTalker } from './processes.ts';
 
-const calls = Number(process.argv[2] ?? 2_000);
-const people = 50;
-const cleanups: (() => unknown)[] = [];
-const scope = { after: (cleanup: () => unknown) => { cleanups.push(cleanup); } };
-
-async function direct(): Promise<number> {
-  const child = spawn(process.execPath, [programPath], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const call = async (): Promise<void> => {
-    child.stdin.write(`${JSON.stringify(toolCall('echo', { text: 'x' }))}\n`);
-    await lines.next();
-  };
-  for (let at = 0; at < 200; at += 1) await call();
-  const since = performance.now();
-  for (let at = 0; at < calls; at += 1) await call();
-  const each = (performance.now() - since) / calls;
-  child.kill();
-  return each;
+export interface StdioCost {
+  /** One call, in milliseconds: to the program itself, and through Elicitgate with HTTP and injection. */
+  readonly directMs: number;
+  readonly throughMs: number;
+  readonly processes: number;
+  /** Our memory for each idle process, in bytes. */
+  readonly bytesPerProcess: number;
+  /** What is there more than before, after they ended. */
+  readonly homesLeft: number;
+  readonly descriptorsLeft: number;
 }
 
-async function proxied(url: string, client: McpClient, person: string): Promise<number> {
-  const agent = new Agent({ keepAlive: true });
-  const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', 'Mcp-Session-Id': client.session ?? '', 'MCP-Protocol-Version': '2025-11-25', ...headersOf(person) };
-  const call = () => send(url, { headers, agent, body: JSON.stringify(toolCall('echo', { text: 'x' })) });
-  for (let at = 0; at < 200; at += 1) await call();
-  const since = performance.now();
-  for (let at = 0; at < calls; at += 1) await call();
-  agent.destroy();
-  return (performance.now() - since) / calls;
+/** Measures so many calls in a row, and then fifty people's processes; takes about fifteen seconds. */
+export async function measureStdio(calls: number): Promise<StdioCost> {
+  const runner = startTalker(beside('stdio-run.ts'), ['--expose-gc']);
+  try {
+    return await ask<StdioCost>(runner, { calls });
+  } finally {
+    await runner.close();
+  }
 }
-
-function used(): number {
-  global.gc?.();
-  global.gc?.();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
-
-const count = () => ({ homes: readdirSync(tmpdir()).filter((name) => /^elicitgate-[A-Za-z0-9]{6}$/.test(name)).length, descriptors: readdirSync('/proc/self/fd').length });
-
-const gateway = await startStdioGateway(scope, { with: `maxProcesses: ${people + 2}` });
-const first = await gateway.as('person-0');
-await gateway.give('person-0', first, 'pid', 'sk-bench-key-000000');
-const [alone, through] = [await direct(), await proxied(gateway.url, first, 'person-0')];
-console.log(`one call: ${alone.toFixed(3)} ms directly, ${through.toFixed(3)} ms through the proxy (HTTP included), ${(through - alone).toFixed(3)} ms more`);
-
-const clients = await Promise.all(Array.from({ length: people }, async (_, at) => ({ person: `person-${at + 1}`, client: await gateway.as(`person-${at + 1}`) })));
-for (const { person, client } of clients) await gateway.give(person, client, 'pid', `sk-bench-${person}`);
-const atRest = used();
-const before = count();
-const pids = new Set<string>();
-for (const { client } of clients) pids.add(textOf(await client.call('pid')));
-await new Promise((next) => { setTimeout(next, 200); });
-console.log(`${pids.size} idle processes: ${((used() - atRest) / people / 1024).toFixed(0)} KB each on our side`);
-for (const { client } of clients) await client.bare('DELETE');
-const late = Date.now() + 10_000;
-while (count().homes > before.homes && Date.now() < late) await new Promise((next) => { setTimeout(next, 50); });
-const after = count();
-console.log(`after they ended: ${after.homes - before.homes} homes and ${after.descriptors - before.descriptors} descriptors more than before, ${((used() - atRest) / 1024).toFixed(0)} KB`);
-for (const cleanup of cleanups) await cleanup();

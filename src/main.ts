@@ -49,6 +49,7 @@ function commandLine(): Command {
     .description('Asks people for keys on a web page, in front of an MCP server that nobody has to change.')
     .version(version)
     .exitOverride()
+    .enablePositionalOptions()
     .showHelpAfterError('(run elicitgate --help for the commands)');
   // The default command gets whatever is no command, too.
   const serving = withFile(program.command('serve', { isDefault: true }).description('run the proxy (without a command, too)')).allowExcessArguments();
@@ -80,9 +81,11 @@ function commandLine(): Command {
   const wrapping = program
     .command('wrap')
     .description('for a client’s own configuration: speaks stdio, runs a server behind it, asks for its keys on a page')
-    .argument('<command...>', 'the command that runs the server, after --; or the URL of one')
+    .argument('<command...>', 'the command that runs the server, with its own options; or the URL of one')
+    .passThroughOptions()
     .option('--env <name>', 'a variable that the person gives; may be given several times', several)
     .option('--header <name>', 'a header that the person gives, for a URL; may be given several times', several)
+    .option('--catalogue <file>', 'for a URL that answers nobody without the header: what it lists, in a JSON file')
     .addHelpText('after', wrapHelp);
   wrapping.action((words: readonly string[], options: Omit<WrapCommandOptions, 'words'>) => exitWith(wrap)({ ...options, words }));
   return program;
@@ -216,14 +219,15 @@ interface WrapCommandOptions {
   readonly words: readonly string[];
   readonly env?: readonly string[];
   readonly header?: readonly string[];
+  readonly catalogue?: string;
 }
 
-async function wrap({ words, env = [], header = [] }: WrapCommandOptions): Promise<number> {
+async function wrap({ words, env = [], header = [], catalogue }: WrapCommandOptions): Promise<number> {
   const { runWrap } = await import('./operate/wrap.ts');
   const stop = new AbortController();
   void stopSignal().then(() => { stop.abort(); });
   try {
-    const options = { env, headers: header, words, environ: process.env, platform: process.platform, homeFolder: homedir(), workingFolder: process.cwd(), input: process.stdin, edge };
+    const options = { env, headers: header, words, ...(catalogue === undefined ? {} : { catalogue }), environ: process.env, platform: process.platform, homeFolder: homedir(), workingFolder: process.cwd(), input: process.stdin, edge };
     const outcome = await runWrap(options, stop.signal);
     return outcome.ok ? done : complain([outcome.error], wrongInput);
   } catch (error) {

@@ -2,7 +2,8 @@
  * From a client that speaks over standard input and output to an MCP endpoint over Streamable HTTP (MCP
  * 2025-11-25, basic/transports): each line is posted, each answer and each event of the server stream is
  * written as a line. Lines that are no messages are left out. An endpoint that has lost the session gets
- * the client's own `initialize` again, once for each message, and the client sees nothing of it.
+ * the client's own `initialize` again, once for each message, and the client sees nothing of it. Requests of
+ * the modern era (2026-07-28) get the headers that repeat their body.
  */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -10,6 +11,7 @@ import type { Readable } from 'node:stream';
 import { createParser } from 'eventsource-parser';
 import { errorResponse, parseMessage, type RpcMessage } from '../protocol/json-rpc.ts';
 import { memberText } from '../protocol/json-edit.ts';
+import { headersOfModernRequest } from '../protocol/modern-request.ts';
 
 export interface BridgeOptions {
   readonly url: string;
@@ -36,12 +38,13 @@ export async function runBridge({ url, input, write }: BridgeOptions, signal: Ab
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
 
-  function ask(method: 'POST' | 'GET' | 'DELETE', body?: string, isOpening = false): Promise<IncomingMessage> {
+  function ask(method: 'POST' | 'GET' | 'DELETE', body?: string, isOpening = false, mirrored: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
     const headers = {
       accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
       ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
       ...(session === undefined || isOpening ? {} : { 'mcp-session-id': session }),
       ...(version === undefined || isOpening ? {} : { 'mcp-protocol-version': version }),
+      ...mirrored,
     };
     return new Promise((resolve, reject) => {
       httpRequest(url, { method, headers, agent: false, signal: stop.signal }, resolve).on('error', reject).end(body);
@@ -70,14 +73,17 @@ export async function runBridge({ url, input, write }: BridgeOptions, signal: Ab
       write(await open(line));
       return;
     }
-    let answer = await ask('POST', line);
+    // In the modern era nobody opens a session; what a request says of itself stands in its headers, too.
+    const mirrored = message.kind === 'request' ? headersOfModernRequest(message) : undefined;
+    let answer = await ask('POST', line, mirrored !== undefined, mirrored);
     if (answer.statusCode === 404 && session !== undefined && opening !== undefined) {
       answer.resume();
       await open(opening);
       await passAnswer(await ask('POST', '{"jsonrpc":"2.0","method":"notifications/initialized"}'), () => undefined);
       answer = await ask('POST', line);
     }
-    const wasAnswered = await passAnswer(answer, write);
+    // Only requests are answered on a client's side; what else was refused has no id that it would know.
+    const wasAnswered = await passAnswer(answer, message.kind === 'request' ? write : () => undefined);
     if (message.kind === 'request' && !wasAnswered && answer.statusCode !== 200) write(errorResponse(message.idText, unreachable));
     if (message.kind === 'notification' && message.method === 'notifications/initialized') listen().catch(() => undefined);
   }

@@ -1,6 +1,6 @@
 /** Keys: 32 random bytes in base64. */
-import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { closeSync, constants, copyFileSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const keyBytes = 32;
@@ -19,16 +19,27 @@ export function isKey(text: string): boolean {
  */
 export function writeKeyFile(path: string, key: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const file = openSync(path, 'wx', 0o600);
+  // It gets its name when it is whole: another program that finds it reads all of it.
+  const unnamed = `${path}.${randomUUID()}`;
+  const file = openSync(unnamed, 'wx', 0o600);
   try {
     writeSync(file, `${key}\n`);
     // What is sealed under a key is on disk for good, so the key is there first.
     fsyncSync(file);
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw error;
+    name(unnamed, path);
   } finally {
     closeSync(file);
+    rmSync(unnamed, { force: true });
+  }
+}
+
+function name(unnamed: string, path: string): void {
+  try {
+    linkSync(unnamed, path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw error;
+    // Some file systems know no links.
+    copyFileSync(unnamed, path, constants.COPYFILE_EXCL);
   }
 }
 

@@ -6,9 +6,10 @@
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { createApp, type Edge } from '../app.ts';
+import { createApp, type App, type Edge } from '../app.ts';
+import { readCatalogue } from '../config/catalogue.ts';
 import type { Config } from '../config/config.ts';
 import { finish } from '../config/finish.ts';
 import { fileSchema } from '../config/schema.ts';
@@ -16,14 +17,9 @@ import { err, ok, type Result } from '../errors.ts';
 import { runBridge } from './bridge.ts';
 import { freePort } from './child-server.ts';
 import { isKey, readOrMakeKeyFile } from './key-file.ts';
+import { faultOf, keyTitleOf, titleOf, urlOf, type WrapWords } from './wrap-words.ts';
 
-export interface WrapOptions {
-  /** Variables that are asked for. */
-  readonly env: readonly string[];
-  /** Headers that are asked for. */
-  readonly headers: readonly string[];
-  /** The command and its arguments, or one URL. */
-  readonly words: readonly string[];
+export interface WrapOptions extends WrapWords {
   readonly environ: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
   readonly homeFolder: string;
@@ -34,8 +30,7 @@ export interface WrapOptions {
 
 const firstPort = 49_152;
 const ports = 16_000;
-const envName = /^[A-Za-z_]\w*$/;
-const headerName = /^[A-Za-z0-9-]+$/;
+const mostPorts = 5;
 
 /**
  * Runs until the client closes its end.
@@ -46,14 +41,16 @@ const headerName = /^[A-Za-z0-9-]+$/;
 export async function runWrap(options: WrapOptions, signal: AbortSignal): Promise<Result<undefined, string>> {
   const fault = faultOf(options);
   if (fault !== undefined) return err(fault);
+  const catalogue = options.catalogue === undefined ? undefined : readCatalogue(resolve(options.workingFolder, options.catalogue));
+  if (catalogue?.ok === false) return err(`--catalogue takes ${catalogue.error}.`);
   const folder = join(dataFolder(options), folderName(options));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const keyPath = join(folder, 'elicitgate.key');
   const { key } = readOrMakeKeyFile(keyPath);
   if (!isKey(key)) return err(`${keyPath} holds no key. Put the right one back, or remove the folder ${folder}, and what was given is lost.`);
-  const port = await portFor(folder);
-  const app = await createApp(configOf(options, folder, key, port), options.edge);
-  if (!app.ok) return app;
+  const served = await serveOnFreePort(options, folder, key);
+  if (!served.ok) return served;
+  const { app, port } = served.value;
   const write = (line: string): void => {
     try {
       options.edge.stdout(`${line}\n`);
@@ -62,41 +59,16 @@ export async function runWrap(options: WrapOptions, signal: AbortSignal): Promis
     }
   };
   try {
-    await app.value.listen();
     await runBridge({ url: `http://127.0.0.1:${port}/mcp`, input: options.input, write }, signal);
   } finally {
-    await app.value.close();
+    await app.close();
   }
   return ok(undefined);
 }
 
-function faultOf({ env, headers, words }: WrapOptions): string | undefined {
-  const [first] = words;
-  if (first === undefined) return 'Name the command that runs the server, after --, or the URL of one.';
-  const isUrl = urlOf(words) !== undefined;
-  const [asked, other, name, isRight] = isUrl ? [headers, env, 'header', headerName] as const : [env, headers, 'env', envName] as const;
-  if (other.length > 0) return isUrl ? 'A server at a URL takes headers: use --header NAME.' : 'A command takes variables: use --env NAME.';
-  if (asked.length === 0) return `Say what the person is to give: --${name} NAME.`;
-  const wrong = asked.find((one) => !isRight.test(one));
-  return wrong === undefined ? undefined : `“${wrong}” is no name for --${name}.`;
-}
-
-function urlOf(words: readonly string[]): URL | undefined {
-  const url = words.length === 1 ? URL.parse(words[0] ?? '') : null;
-  return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
-}
-
-/** What a person calls it: the last word that looks like a name, without paths, scopes and versions. */
-function titleOf(words: readonly string[]): string {
-  const url = urlOf(words);
-  if (url !== undefined) return url.hostname;
-  const named = words.findLast((word) => /[A-Za-z]/.test(word) && !word.startsWith('-') && !word.includes('=')) ?? 'server';
-  return basename(named.replace(/(?<=.)@[^/@]*$/, '').replace(/\.[cm]?[jt]s$/, '')) || 'server';
-}
-
-function folderName({ words }: WrapOptions): string {
+function folderName({ words, env }: WrapOptions): string {
   const digest = createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 12);
-  return `${titleOf(words).replace(/[^A-Za-z0-9-]+/g, '-').slice(0, 40)}-${digest}`;
+  return `${titleOf({ words, env }).replace(/[^A-Za-z0-9-]+/g, '-').slice(0, 40)}-${digest}`;
 }
 
 /** Where programs keep a person's data on this system. */
@@ -118,11 +90,26 @@ async function portFor(folder: string): Promise<number> {
   }
 }
 
+/** Another client that starts in this moment may take the port that was free. */
+async function serveOnFreePort(options: WrapOptions, folder: string, key: string): Promise<Result<{ readonly app: App; readonly port: number }, string>> {
+  for (let left = mostPorts, port = await portFor(folder); ; left -= 1, port = await freePort()) {
+    const app = await createApp(configOf(options, folder, key, port), options.edge);
+    if (!app.ok) return app;
+    try {
+      await app.value.listen();
+      return ok({ app: app.value, port });
+    } catch (error) {
+      await app.value.close();
+      if (left === 0 || !(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    }
+  }
+}
+
 function configOf(options: WrapOptions, folder: string, key: string, port: number): Config {
-  const { words, env, headers, environ, workingFolder } = options;
+  const { words, env, headers, environ, workingFolder, catalogue } = options;
   const url = urlOf(words);
   const [command, ...args] = words;
-  const title = titleOf(words);
+  const title = titleOf(options);
   const asked = (url === undefined ? env : headers).map((name, at) => ({ name, field: /^[A-Za-z0-9]/.test(name) ? name : `value${at + 1}` }));
   const values = asked.map(({ name, field }) => [name, url !== undefined && name.toLowerCase() === 'authorization' ? `Bearer {${field}}` : `{${field}}`] as const);
   const inherited = Object.entries(environ).filter((entry): entry is [string, string] => entry[1] !== undefined && !env.includes(entry[0]));
@@ -132,7 +119,7 @@ function configOf(options: WrapOptions, folder: string, key: string, port: numbe
     identity: { local: { user: 'me' } },
     vault: { store: `sqlite:${join(folder, 'elicitgate.db')}`, keys: [key] },
     credentials: {
-      key: { kind: 'apiKey', title, fields: asked.map(({ name, field }) => ({ name: field, label: name })), inject: { [url === undefined ? 'env' : 'headers']: Object.fromEntries(values) } },
+      key: { kind: 'apiKey', title: keyTitleOf(options), fields: asked.map(({ name, field }) => ({ name: field, label: name })), inject: { [url === undefined ? 'env' : 'headers']: Object.fromEntries(values) } },
     },
     upstreams: {
       server: {
@@ -141,7 +128,7 @@ function configOf(options: WrapOptions, folder: string, key: string, port: numbe
         rules: [{ tools: ['*'], requires: ['key'] }],
         ...(url === undefined
           ? { transport: 'stdio', command, args, cwd: workingFolder, env: Object.fromEntries(inherited), discoveryEnv: Object.fromEntries(env.map((name) => [name, 'not-given-yet'])) }
-          : { transport: 'streamable-http', url: url.href }),
+          : { transport: 'streamable-http', url: url.href, ...(catalogue === undefined ? {} : { catalogue: resolve(workingFolder, catalogue) }) }),
       },
     },
     log: { level: 'warn', format: 'pretty' },

@@ -64,6 +64,21 @@ export function decodeHeader(value: string): string | undefined {
   return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString();
 }
 
+/** The headers that repeat what a modern request says; undefined for a request of the legacy era. */
+export function headersOfModernRequest(request: RpcRequest): Readonly<Record<string, string>> | undefined {
+  const version = versionInMeta(request);
+  if (version === undefined) return undefined;
+  const source = Object.hasOwn(nameSources, request.method) ? nameSources[request.method] : undefined;
+  const name = source === undefined ? undefined : request.params[source];
+  return { 'mcp-protocol-version': encodeHeader(version), 'mcp-method': encodeHeader(request.method), ...(typeof name === 'string' ? { 'mcp-name': encodeHeader(name) } : {}) };
+}
+
+/** The other way round; what looks encoded is encoded, too. */
+function encodeHeader(value: string): string {
+  const isPlain = /^(?! )[\x20-\x7e]*(?<! )$/.test(value) && !/^=\?base64\?.*\?=$/.test(value);
+  return isPlain ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`;
+}
+
 function metaOf(message: RpcMessage): JsonObject {
   const meta = message.kind === 'response' ? undefined : message.params['_meta'];
   return isObject(meta) ? meta : {};

@@ -35,11 +35,12 @@ const endWithinMs = 2_000;
 const drainWithinMs = 1_000;
 
 export function startChild(program: Program, say: Say, signalGroup: SignalGroup, events: PeerEvents): Peer {
+  const failed = (cause: unknown): UpstreamFailure => notStarted(cause, program, say);
   let home: Home;
   try {
     home = makeHome(program.runAs);
   } catch (cause) {
-    return stillborn(events, cause);
+    return stillborn(events, failed(cause));
   }
   const env = { PATH: usualPath, HOME: home.path, TMPDIR: home.temporary, ...program.env };
   let child: ChildProcess;
@@ -47,12 +48,13 @@ export function startChild(program: Program, say: Say, signalGroup: SignalGroup,
     child = spawn(program.command, program.args, { cwd: program.cwd ?? home.path, env, ...program.runAs, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   } catch (cause) {
     void home.remove();
-    return stillborn(events, cause);
+    return stillborn(events, failed(cause));
   }
   return attach(child, home, program, say, signalGroup, events);
 }
 
-function attach(child: ChildProcess, home: Home, { secrets }: Program, say: Say, signalGroup: SignalGroup, events: PeerEvents): Peer {
+function attach(child: ChildProcess, home: Home, program: Program, say: Say, signalGroup: SignalGroup, events: PeerEvents): Peer {
+  const { secrets } = program;
   const gone = Promise.withResolvers<void>();
   let isClosing = false;
   let killTimer: NodeJS.Timeout | undefined;
@@ -89,7 +91,7 @@ function attach(child: ChildProcess, home: Home, { secrets }: Program, say: Say,
   };
   let drainTimer: NodeJS.Timeout | undefined;
   const exited = (): void => { over(new UpstreamFailure('unreachable', 'EXITED', 'The server behind this proxy ended before it answered; its operator can see why in the log.')); };
-  child.once('error', (cause) => { if (child.pid === undefined) over(notStarted(cause)); });
+  child.once('error', (cause) => { if (child.pid === undefined) over(notStarted(cause, program, say)); });
   child.once('exit', () => {
     // What it started and left behind goes with it. Its last words may still be in the pipe.
     signal('SIGKILL');
@@ -109,12 +111,15 @@ function attach(child: ChildProcess, home: Home, { secrets }: Program, say: Say,
   };
 }
 
-function stillborn(events: PeerEvents, cause: unknown): Peer {
-  queueMicrotask(() => { events.ended(notStarted(cause)); });
+function stillborn(events: PeerEvents, failure: UpstreamFailure): Peer {
+  queueMicrotask(() => { events.ended(failure); });
   return { send: () => undefined, close: () => Promise.resolve() };
 }
 
-function notStarted(cause: unknown): UpstreamFailure {
+/** The log names what was looked for and where: a command off the PATH is the usual mistake. */
+function notStarted(cause: unknown, { command, cwd, env, secrets }: Program, say: Say): UpstreamFailure {
   const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'UNKNOWN';
+  const where = command.includes('/') ? '' : `, looked for on the PATH ${env['PATH'] ?? usualPath} (env: { PATH: … } sets another)`;
+  say(`${command} cannot be started: ${code}${where}${cwd === undefined ? '' : `, in ${cwd}`}`, 'start', secrets);
   return new UpstreamFailure('unreachable', `START_${code}`, 'The program behind this proxy cannot be started; its operator can see why in the log.', { cause });
 }

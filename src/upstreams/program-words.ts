@@ -10,7 +10,12 @@ const periodMs = 10_000;
 const longestLine = 500;
 const shortestSecret = 4;
 
-export type Say = (line: string, stream: 'stderr' | 'stdout', secrets: readonly string[]) => void;
+/** What it said, or what is said of a program that did not start. */
+type Stream = 'stderr' | 'stdout' | 'start';
+
+const texts: Readonly<Record<Stream, string>> = { stderr: 'the program said', stdout: 'the program wrote a line that is no message', start: 'the program did not start' };
+
+export type Say = (line: string, stream: Stream, secrets: readonly string[]) => void;
 
 /** @returns for all processes of one upstream; they share its allowance */
 export function createProgramWords(report: Report, now: () => number): Say {
@@ -29,7 +34,7 @@ export function createProgramWords(report: Report, now: () => number): Say {
       kept += 1;
       return;
     }
-    report({ stream, line: withoutSecrets(line, secrets).slice(0, longestLine) }, stream === 'stdout' ? 'the program wrote a line that is no message' : 'the program said');
+    report({ stream, line: withoutSecrets(line, secrets).slice(0, longestLine) }, texts[stream]);
   };
 }
 

@@ -1,52 +1,36 @@
 /** Unmodified servers from the registry as programs behind the proxy, and one over the old HTTP transport. */
 import assert from 'node:assert/strict';
-import { findPackageJSON } from 'node:module';
-import { dirname, join } from 'node:path';
-import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { freePort, startChildServer } from '../../src/operate/child-server.ts';
+import { programOf } from '../kit/installed.ts';
 import { connect } from '../kit/mcp-client.ts';
 import { planted } from '../kit/planted.ts';
 import { startProxy } from '../kit/proxy.ts';
-import { startRecorder } from '../kit/recorder.ts';
 import { startStdioGateway, textOf } from '../kit/stdio-gateway.ts';
 
-/** The program of an installed package. */
-function binOf(name: string): string {
-  const manifest = findPackageJSON(name, import.meta.url) ?? assert.fail(`${name} is not installed: run npm ci`);
-  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly bin: string | Readonly<Record<string, string>> };
-  return join(dirname(manifest), typeof bin === 'string' ? bin : (Object.values(bin)[0] ?? ''));
-}
-
-const program = (name: string, ...args: string[]) => ({ command: process.execPath, args: [binOf(name), ...args] });
-const keys = { ada: planted('ntn_ada-0d5f1c93'), ben: planted('ntn_ben-77e0a2bb') };
+const program = (name: string, ...args: string[]) => ({ command: process.execPath, args: [programOf(name), ...args] });
+const key = planted('tok_ada-0d5f1c93');
 
 interface Listed {
   readonly result?: { readonly tools?: readonly { readonly name: string }[] };
 }
 
-describe('unmodified servers over stdio', () => {
+describe('unmodified servers over stdio', { concurrency: 2 }, () => {
   test('server-everything lists its tools, and its get-env shows the person’s own variable, scrubbed', async (t) => {
     const { as, give } = await startStdioGateway(t, { program: program('@modelcontextprotocol/server-everything', 'stdio'), variable: 'API_TOKEN', tools: '[get-env]' });
     const ada = await as('ada');
     const tools = ((await ada.post({ jsonrpc: '2.0', id: 1, method: 'tools/list' })).message as Listed).result?.tools?.map(({ name }) => name) ?? [];
     assert.ok(tools.includes('get-env') && tools.includes('echo'));
     assert.match((await ada.call('echo', { message: 'hello' })).text, /Echo: hello/);
-    await give('ada', ada, 'get-env', keys.ada);
+    await give('ada', ada, 'get-env', key);
     assert.equal((JSON.parse(textOf(await ada.call('get-env'))) as Record<string, string>)['API_TOKEN'], '[redacted]');
   });
 
-  test('notion-mcp-server calls its API with each person’s own key and no other, interleaved (A24)', async (t) => {
-    const api = await startRecorder(() => ({ headers: { 'content-type': 'application/json' }, body: '{"object":"list","results":[]}' }));
-    t.after(() => api.close());
-    const { as, give } = await startStdioGateway(t, { program: program('@notionhq/notion-mcp-server'), variable: 'NOTION_TOKEN', with: `env: { BASE_URL: "${new URL(api.url).origin}" }` });
-    const clients = { ada: await as('ada'), ben: await as('ben') };
-    for (const person of ['ada', 'ben'] as const) await give(person, clients[person], 'API-get-users', keys[person]);
-    const calls = Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? 'ada' as const : 'ben' as const));
-    await Promise.all(calls.map((person) => clients[person].call('API-get-users', { start_cursor: `of-${person}` })));
-    const seen = api.requests.map((request) => `${request.header('authorization') ?? ''} ${new URL(request.path, 'http://x').searchParams.get('start_cursor') ?? ''}`);
-    assert.deepEqual([...new Set(seen)].sort(), [`Bearer ${keys.ada} of-ada`, `Bearer ${keys.ben} of-ben`]);
-    assert.equal(seen.length, 40);
+  test('notion-mcp-server lists its tools without a key; what its calls carry is a soak of its own', async (t) => {
+    const { as } = await startStdioGateway(t, { program: program('@notionhq/notion-mcp-server'), variable: 'NOTION_TOKEN' });
+    const ada = await as('ada');
+    assert.match((await ada.post({ jsonrpc: '2.0', id: 1, method: 'tools/list' })).text, /"API-get-users"/);
+    assert.match((await ada.call('API-get-users')).text, /\/connect\//);
   });
 
   test('brave-search-mcp-server, which ends without its key, lists its tools with discoveryEnv (P4)', async (t) => {

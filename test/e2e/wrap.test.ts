@@ -1,6 +1,6 @@
 /** `elicitgate wrap` as a client starts it: the official SDK's stdio client, and a server that knows nothing of it. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -51,66 +51,53 @@ async function start(t: TestContext, data: string, args: readonly string[]) {
   };
 }
 
-describe('a client starts a wrapped server', () => {
-  test('tools are listed, the first call gives a loopback link, the page takes the key, the client is told, and a restart needs no key', async (t) => {
+async function gone(pid: number): Promise<void> {
+  while (existsSync(`/proc/${pid}`) && !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))) await new Promise((next) => { setImmediate(next); });
+}
+
+describe('a client starts a wrapped server', { concurrency: 2 }, () => {
+  test('tools are listed, a call gives a loopback link, the page takes the key, and every client of the same command has it, also after a restart', async (t) => {
     const data = dataFolder(t);
-    const first = await start(t, data, command);
+    const [first, second] = await Promise.all([start(t, data, command), start(t, data, command)]);
     assert.ok((await first.client.listTools()).tools.some(({ name }) => name === 'pid'));
-    const link = await first.ask('pid');
+    const [link, other] = await Promise.all([first.ask('pid'), second.ask('pid')]);
     assert.match(link.url, /^http:\/\/127\.0\.0\.1:\d+\/connect\//);
+    assert.notEqual(new URL(link.url).port, new URL(other.url).port, 'clients at once do not collide');
     assert.equal((await submitPage(link.url, { KEY: key })).status, 200);
     assert.equal(await first.completed, link.elicitationId);
     const child = await first.call('pid');
     assert.match(readFileSync(`/proc/${child}/environ`, 'latin1'), new RegExp(`KEY=${key}`));
+    assert.match(await second.call('pid'), /^\d+$/);
     assert.deepEqual(first.errors, [], 'nothing but messages came on standard output');
-    await first.close();
-    while (existsSync(`/proc/${child}`)) await new Promise((next) => { setImmediate(next); });
-
-    const second = await start(t, data, command);
-    assert.match(await second.call('pid'), /^\d+$/);
     const [folder = ''] = readdirSync(join(data, 'elicitgate/wrap'));
-    assert.match(folder, /^needs-key-[0-9a-f]{12}$/);
+    assert.match(folder, /^stdio-program-[0-9a-f]{12}$/);
     assert.equal(statSync(join(data, 'elicitgate/wrap', folder, 'elicitgate.key')).mode & 0o777, 0o600);
+    await first.close();
+    await gone(Number(child));
+
+    const again = await start(t, data, command);
+    const kept = Number(await again.call('pid'));
+    process.kill(again.pid, 'SIGKILL');
+    await gone(kept);
   });
 
-  test('two clients wrap one command at once, each with a page of its own, and share what was given', async (t) => {
-    const data = dataFolder(t);
-    const [first, second] = [await start(t, data, command), await start(t, data, command)];
-    const [one, other] = [await first.ask('pid'), await second.ask('pid')];
-    assert.notEqual(new URL(one.url).port, new URL(other.url).port);
-    assert.equal((await submitPage(one.url, { KEY: key })).status, 200);
-    assert.match(await first.call('pid'), /^\d+$/);
-    assert.match(await second.call('pid'), /^\d+$/);
-  });
-
-  test('a server at a URL gets the header that was given', async (t) => {
-    const upstream = await startRecorder(mcpServer({ tools: { paid: () => text('paid') } }));
+  test('a server at a URL that answers nobody without the header is listed from a catalogue, and gets the header that was given', async (t) => {
+    const open = mcpServer({ tools: { paid: () => text('paid') } });
+    const upstream = await startRecorder((request) => (request.header('x-api-key') === key ? open(request) : { status: 401 }));
     t.after(() => upstream.close());
-    const wrapped = await start(t, dataFolder(t), ['--header', 'X-API-Key', upstream.url]);
+    const data = dataFolder(t);
+    const catalogue = join(data, 'catalogue.json');
+    writeFileSync(catalogue, JSON.stringify({ initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'listed', version: '1' } }, tools: [{ name: 'paid', inputSchema: { type: 'object' } }] }));
+    const wrapped = await start(t, data, ['--header', 'X-API-Key', '--catalogue', catalogue, upstream.url]);
+    assert.deepEqual((await wrapped.client.listTools()).tools.map(({ name }) => name), ['paid']);
     const link = await wrapped.ask('paid');
     assert.equal((await submitPage(link.url, { 'X-API-Key': key })).status, 200);
     assert.equal(await wrapped.call('paid'), 'paid');
     assert.equal(upstream.requests.findLast((request) => request.body.includes('paid'))?.header('x-api-key'), key);
   });
-
-  test('a server does not outlive a wrap that was killed', async (t) => {
-    const wrapped = await start(t, dataFolder(t), command);
-    const link = await wrapped.ask('pid');
-    await submitPage(link.url, { KEY: key });
-    const child = Number(await wrapped.call('pid'));
-    process.kill(wrapped.pid, 'SIGKILL');
-    while (existsSync(`/proc/${child}`) && !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${child}/stat`, 'latin1'))) await new Promise((next) => { setImmediate(next); });
-  });
 });
 
 test('a command line that says too little is answered with what is missing, and exit code 2', async () => {
-  const said = async (...args: string[]) => {
-    const { code, stderr, stdout } = await runElicitgate(['wrap', ...args]);
-    return [code, stdout, stderr.split('\n')[0]];
-  };
-  assert.deepEqual(await said('--', 'npx', 'a-server'), [2, '', 'Say what the person is to give: --env NAME.']);
-  assert.deepEqual(await said('--header', 'X-Key', '--', 'npx', 'a-server'), [2, '', 'A command takes variables: use --env NAME.']);
-  assert.deepEqual(await said('--env', 'KEY', 'https://mcp.example.com/mcp'), [2, '', 'A server at a URL takes headers: use --header NAME.']);
-  assert.deepEqual(await said('--env', '1KEY', '--', 'a'), [2, '', '“1KEY” is no name for --env.']);
-  assert.match((await runElicitgate(['wrap', '--help'])).stdout, /claude_desktop_config\.json/);
+  const { code, stderr, stdout } = await runElicitgate(['wrap', 'npx', '-y', 'a-server']);
+  assert.deepEqual([code, stdout, stderr.split('\n')[0]], [2, '', 'Say what the person is to give: --env NAME.'], 'the options of the command are its own, also without --');
 });

@@ -20,7 +20,7 @@ async function twoPeople(t: Parameters<typeof startStdioGateway>[0], setup: Para
   return { ...gateway, ada, ben, bensPid };
 }
 
-describe('a program that fails', () => {
+describe('a program that fails', { concurrency: 2 }, () => {
   test('a command that is not there, and a program that exits at once or refuses its key, are a clear error (P4)', async (t) => {
     for (const setup of [{ program: { command: '/not/there', args: [] } }, { args: ['exits'] }]) {
       const { as, proxy } = await startStdioGateway(t, setup);
@@ -29,6 +29,13 @@ describe('a program that fails', () => {
       assert.deepEqual(message, { jsonrpc: '2.0', id: 'open', error: { code: 1502, message: setup.args === undefined ? 'The program behind this proxy cannot be started; its operator can see why in the log.' : ended } });
       assert.ok(proxy.log.some((line) => line.includes(setup.args === undefined ? 'START_ENOENT' : 'KEY is missing')));
     }
+  });
+
+  test('the log says which command was looked for, and on which PATH', async (t) => {
+    const { as, proxy } = await startStdioGateway(t, { program: { command: 'not-there', args: [] }, with: 'env: { PATH: /opt/here }' });
+    await as('ada');
+    const said = proxy.log.map((line) => JSON.parse(line) as { msg: string; line?: string }).find(({ msg }) => msg === 'the program did not start');
+    assert.equal(said?.line, 'not-there cannot be started: ENOENT, looked for on the PATH /opt/here (env: { PATH: … } sets another)');
   });
 
   test('one that never answers is given up after the timeout, at its start and in a call', async (t) => {

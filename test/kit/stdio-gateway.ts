@@ -22,6 +22,8 @@ export interface StdioSetup {
   readonly variable?: string;
   /** What a rule protects; default `["*"]`. */
   readonly tools?: string;
+  /** Further keys of the credential, as in the file's `{ … }`. */
+  readonly credential?: string;
   /** Further keys of the upstream, as in the file's `{ … }`. */
   readonly with?: string;
   /** Fewer rights are asked for than `trusted: true`. */
@@ -47,13 +49,13 @@ export function headersOf(person: string): Readonly<Record<string, string>> {
 }
 
 export async function startStdioGateway(t: Pick<TestContext, 'after'>, setup: StdioSetup = {}): Promise<StdioGateway> {
-  const { args = [], variable = 'KEY', tools = '["*"]', runAs = 'trusted: true', with: more } = setup;
+  const { args = [], variable = 'KEY', tools = '["*"]', runAs = 'trusted: true', credential, with: more } = setup;
   const program = setup.program ?? { command: process.execPath, args: [programPath, ...args] };
   const folder = mkdtempSync(join(tmpdir(), 'elicitgate-test-'));
   const proxy = await startProxy(
     `${people}
 credentials:
-  key: { kind: apiKey, title: Key, fields: [{ name: token, label: Key }], inject: { env: { ${variable}: "{token}" } } }
+  key: { kind: apiKey, title: Key, fields: [{ name: token, label: Key }], inject: { env: { ${variable}: "{token}" } }${credential === undefined ? '' : `, ${credential}`} }
 upstreams:
   main: { transport: stdio, command: ${JSON.stringify(program.command)}, args: ${JSON.stringify(program.args)}, ${runAs}, rules: [{ tools: ${tools}, requires: [key] }]${more === undefined ? '' : `, ${more}`} }`,
     { folder },

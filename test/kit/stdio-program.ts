@@ -1,7 +1,7 @@
 /**
  * An MCP server as a program, without an SDK: it does what well-behaved servers do, and what others do.
  *
- *     KEY=… node stdio-program.ts [needs-key | silent | exits | modern]
+ *     KEY=… node stdio-program.ts [needs-key | silent | exits | modern | lists-by-key]
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeSync } from 'node:fs';
@@ -40,6 +40,10 @@ const tools: Readonly<Record<string, (message: Message, args: Readonly<Record<st
   count: ({ id }) => { tell(id, String((calls += 1))); },
   opened: ({ id }) => { tell(id, opened === undefined ? 'undefined' : JSON.stringify(opened)); },
   heard: ({ id }) => { tell(id, heard.join()); },
+  check({ id }) {
+    const isBad = process.env.KEY?.includes('bad') === true;
+    say({ id, result: { content: [{ type: 'text', text: isBad ? 'Error: bad credentials' : 'welcome' }], isError: isBad } });
+  },
   echo: ({ id }, { text }) => { tell(id, String(text)); },
   die: () => { process.exit(3); },
   hang: ({ params }) => { say({ method: 'notifications/progress', params: { progressToken: params?._meta?.progressToken, progress: 0 } }); },
@@ -85,6 +89,8 @@ const tools: Readonly<Record<string, (message: Message, args: Readonly<Record<st
   },
 };
 
+const lists: Readonly<Record<string, string>> = { 'tools/list': 'tools', 'resources/list': 'resources', 'prompts/list': 'prompts' };
+
 createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line) as Message;
   const { id, method, params } = message;
@@ -100,6 +106,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     opened = params;
     if (mode !== 'silent') say({ id, result: { protocolVersion: params?.['protocolVersion'], capabilities: { tools: {} }, serverInfo: { name: 'program', version: '1' } } });
   } else if (method === 'server/discover' && mode === 'modern') say({ id, result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo: { name: 'program', version: '2' } } });
+  else if (mode === 'lists-by-key' && lists[method] !== undefined) say({ id, result: { [lists[method]]: [{ name: process.env.KEY === undefined ? 'without a key' : 'with a key', uri: 'x:y', inputSchema: { type: 'object' } }] } });
   else if (method === 'tools/list') say({ id, result: { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })) } });
   else if (method === 'tools/call') {
     const tool = tools[params?.name ?? ''];

@@ -10,6 +10,7 @@ import { slowSenders } from './slow-senders.ts';
 import type { Soak } from './soak.ts';
 import { storeFaults } from './store-faults.ts';
 import { twoUsers } from './two-users.ts';
+import { twoUsersStdio } from './two-users-stdio.ts';
 import { upstreamRestarts } from './upstream-restarts.ts';
 
-export const soaks: readonly Soak[] = [longStream, twoUsers, storeFaults, upstreamRestarts, idleStreams, slowSenders, hugeBodies, malformed, refusedRequests, hangUps, killedWrites];
+export const soaks: readonly Soak[] = [longStream, twoUsers, twoUsersStdio, storeFaults, upstreamRestarts, idleStreams, slowSenders, hugeBodies, malformed, refusedRequests, hangUps, killedWrites];

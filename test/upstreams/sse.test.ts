@@ -48,11 +48,11 @@ async function startSseServer(t: TestContext, endpoint = (id: number): string =>
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`, streams, seen };
 }
 
-async function inFront(t: TestContext, url: string) {
+async function inFront(t: TestContext, url: string, more = '') {
   const proxy = await startProxy(`
 credentials:
   key: { kind: apiKey, title: Key, fields: [{ name: token, label: Key }], inject: { headers: { X-Key: "{token}" } } }
-upstreams: { main: { transport: sse, url: "${url}", rules: [{ tools: [paid], requires: [key] }] } }`);
+upstreams: { main: { transport: sse, url: "${url}", rules: [{ tools: [paid], requires: [key] }]${more} } }`);
   t.after(() => proxy.close());
   return { url: `${proxy.origin}/mcp`, proxy };
 }
@@ -72,6 +72,18 @@ describe('an upstream over HTTP+SSE', () => {
     const withKey = upstream.seen.filter(({ key: given }) => given === key).map(({ method }) => method);
     assert.deepEqual(withKey, ['GET', 'POST', 'POST', 'POST']);
     assert.equal((await client.call('free')).message.result?.content?.[0]?.text, 'tools/call free on 1');
+  });
+
+  test('with attach: always everything goes over the connection with the key once it was given, the lists too (E7)', async (t) => {
+    const upstream = await startSseServer(t);
+    const { url } = await inFront(t, upstream.url, ', attach: always');
+    const client = await connect(url, { capabilities: urlMode });
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    assert.match((await client.post(list)).text, /tools\/list {2}on 1/);
+    await provide(client, 'paid', { token: key });
+    assert.equal((await client.call('paid')).message.result?.content?.[0]?.text, 'tools/call paid on 2');
+    assert.equal((await client.call('free')).message.result?.content?.[0]?.text, 'tools/call free on 2');
+    assert.match((await client.post(list)).text, /tools\/list {2}on 2/);
   });
 
   test('an endpoint at another origin is refused, and nothing is posted there', async (t) => {

@@ -21,7 +21,7 @@ function isRunning(pid: number): boolean {
   return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
 }
 
-describe('a program as an upstream', () => {
+describe('a program as an upstream', { concurrency: 2 }, () => {
   test('a client opens a session and lists tools before anybody has given a key; the process for that has discoveryEnv (P4)', async (t) => {
     const { as } = await startStdioGateway(t, { args: ['needs-key'], with: 'discoveryEnv: { KEY: placeholder }' });
     const ada = await as('ada');
@@ -163,7 +163,7 @@ describe('a program as an upstream', () => {
   });
 });
 
-describe('the life of a process', () => {
+describe('the life of a process', { concurrency: 2 }, () => {
   test('a changed key starts a new one, the old one ends; a key that is taken away ends it at once', async (t) => {
     const { as, give, account } = await startStdioGateway(t);
     const ada = await as('ada');
