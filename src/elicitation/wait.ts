@@ -3,7 +3,7 @@
  * wake-up and believes only what it finds, so a wake-up that comes twice or for another reason is harmless,
  * and one that comes between looking and waiting is not lost.
  */
-export type Found = 'given' | 'declined' | 'over';
+export type Found = 'given' | 'declined' | 'cancelled' | 'over';
 
 export interface Wait {
   /** In milliseconds. */

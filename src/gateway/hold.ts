@@ -24,8 +24,8 @@ import { questionName, questionPlace } from './protected-upstream.ts';
 /** What a held call waits for, beside the credential itself. */
 interface Waiting {
   readonly tickets: readonly string[];
-  /** Requests of ours to the client, and the session in which it answers them. */
-  readonly requests?: { readonly sessionId: string; readonly ids: readonly string[] };
+  /** Requests of ours to the client, the session in which it answers them, and the call that it may cancel there. */
+  readonly requests?: { readonly sessionId: string; readonly ids: readonly string[]; readonly idText: string };
 }
 
 /** A legacy call: asks on its stream and waits. */
@@ -36,10 +36,11 @@ export async function holdCall(gateway: Gateway, call: Call, decision: Elicit, i
     const missing = distinctOf(decision.missing);
     const questions = await putAll(gateway, call, missing);
     const ids = await Promise.all(questions.map(() => gateway.replies.expect(session.id, gateway.heldCalls.forMs)));
+    await gateway.replies.expectCancel(session.id, idText, gateway.heldCalls.forMs);
     recordAsked(gateway, call, missing, 'url-request');
     const stream = begin(gateway, call);
     questions.forEach((question, at) => stream.own(messageEvent(urlRequest(ids[at] ?? '', question))));
-    return { tickets: questions.map(({ ticketId }) => ticketId), requests: { sessionId: session.id, ids } };
+    return { tickets: questions.map(({ ticketId }) => ticketId), requests: { sessionId: session.id, ids, idText } };
   });
 }
 
@@ -65,7 +66,9 @@ async function held(gateway: Gateway, call: Call, decision: Elicit, idText: stri
   call.reply.once('close', abort);
   try {
     const outcome = await waitFor(gateway, call, decision, await start(), hangUp.signal);
-    if (outcome === 'gone') return 'taken';
+    // A call that its client cancelled has no answer (2025-11-25, basic/utilities/cancellation).
+    if (outcome === 'cancelled') call.stream?.end();
+    if (outcome === 'gone' || outcome === 'cancelled') return 'taken';
     if (outcome === 'declined') return declinedAnswer(gateway, call, distinctOf(decision.missing).map(questionName), idText);
     const refused = outcome === 'given' ? await freshen(gateway)(call) : undefined;
     if (refused !== undefined) return refused;
@@ -94,6 +97,7 @@ function waitFor(gateway: Gateway, call: Call, { missing }: Elicit, { tickets, r
         return () => { for (const end of ends) end(); };
       },
       async look() {
+        if (requests !== undefined && (await gateway.replies.isCancelled(requests.sessionId, requests.idText))) return 'cancelled';
         const replies = requests === undefined ? [] : await Promise.all(requests.ids.map((id) => gateway.replies.read(requests.sessionId, id)));
         if (replies.includes('decline') || replies.includes('cancel')) return 'declined';
         if ((await again(call)) !== undefined) throw new UnavailableError('what the person has cannot be looked up');

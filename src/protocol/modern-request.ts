@@ -3,6 +3,7 @@
  * about itself: its version and what its client can do, in `_meta`; method, name and version once more in
  * headers, which must say what the body says. Whatever is missing or differs is refused by name.
  */
+import { isUtf8 } from 'node:buffer';
 import { displayName } from './session-token.ts';
 import { isObject, type JsonObject, type RpcMessage, type RpcRequest } from './json-rpc.ts';
 
@@ -57,11 +58,13 @@ function isNameMirrored({ method, params }: RpcRequest, header: string | undefin
   return header !== undefined && decodeHeader(header) === name;
 }
 
-/** `=?base64?…?=` carries what cannot stand in a header ("Value Encoding"). @returns undefined for a broken one */
+/** `=?base64?…?=` carries what cannot stand in a header ("Value Encoding"). @returns undefined for a broken one, and for one that decoders read in different ways */
 export function decodeHeader(value: string): string | undefined {
   if (!/^=\?base64\?.*\?=$/.test(value)) return value;
-  const encoded = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)\?=$/.exec(value)?.[1];
-  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString();
+  const encoded = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(value)?.[1] ?? '';
+  const bytes = Buffer.from(encoded, 'base64');
+  const isCanonical = encoded !== '' && bytes.toString('base64') === encoded && isUtf8(bytes);
+  return isCanonical ? bytes.toString() : undefined;
 }
 
 /** The headers that repeat what a modern request says; undefined for a request of the legacy era. */

@@ -8,7 +8,7 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-export type Purpose = 'secret' | 'record' | 'session' | 'csrf' | 'client-key' | 'request-state';
+export type Purpose = 'secret' | 'record' | 'session' | 'csrf' | 'client-key' | 'request-state' | 'reply';
 
 export interface KeyRing {
   seal(purpose: Purpose, identity: readonly string[], plaintext: Uint8Array): Buffer;

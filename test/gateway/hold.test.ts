@@ -37,7 +37,7 @@ async function holding(t: TestContext, more = '', file = '') {
 test('a held call asks on its own stream, and its result comes there once the key is given', async (t) => {
   const { client, upstream, proxy } = await holding(t);
   const { request, rest } = await hold(client);
-  assert.match(request.id, /^elicitgate-[\w-]{43}$/);
+  assert.match(request.id, /^elicitgate-[\w-]{65}$/);
   assert.deepEqual(Object.keys(request.params), ['mode', 'elicitationId', 'url', 'message']);
   assert.equal(request.params.mode, 'url');
   assert.equal((await client.post({ jsonrpc: '2.0', id: request.id, result: { action: 'accept' } })).status, 202);
@@ -45,6 +45,26 @@ test('a held call asks on its own stream, and its result comes there once the ke
   assert.match(await rest(), /data: .*"id":1.*"text":"paid"/);
   assert.equal(upstream.requests.some((one) => one.body.includes('elicitgate-')), false);
   assert.equal(proxy.audit.find(({ audit }) => audit === 'asked')?.['rung'], 'url-request');
+});
+
+test('a held call that its client cancels is over: its stream ends without an answer, and what the person gives later sends nothing', async (t) => {
+  const { client, upstream } = await holding(t);
+  const { request, rest } = await hold(client);
+  await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+  assert.equal((await rest()).includes('data:'), false);
+  await submitPage(request.params.url, { token: key });
+  assert.equal((await client.call('free')).message.result?.content?.[0]?.text, 'free');
+  assert.equal(upstream.requests.some((one) => one.body.includes('"paid"')), false);
+});
+
+test('a response to a request of another proxy’s is not taken for an answer to ours, and goes on', async (t) => {
+  const { client, upstream } = await holding(t);
+  const { request, rest } = await hold(client);
+  const foreign = request.id.replace(/.$/, (last) => (last === 'A' ? 'Q' : 'A'));
+  await client.post({ jsonrpc: '2.0', id: foreign, result: { action: 'decline' } });
+  assert.equal(upstream.requests.at(-1)?.body.includes(foreign), true);
+  await submitPage(request.params.url, { token: key });
+  assert.match(await rest(), /"text":"paid"/);
 });
 
 test('decline and cancel, by the client or on the page, end the held call', async (t) => {
