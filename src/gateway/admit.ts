@@ -8,7 +8,7 @@ import type { ProtectedUpstream } from './protected-upstream.ts';
 import { forwardedHeaders } from './request-headers.ts';
 import { challengeHeader } from './resource-metadata.ts';
 import { isAboutTask } from './tasks.ts';
-import { protectable, targetsOf } from './requested.ts';
+import { isListeningPlainly, listening, protectable, targetsOf } from './requested.ts';
 
 /** A name longer than this is no tool's and no prompt's; what is longer than a URI can be is no resource's. */
 const longest = { tool: 1_024, prompt: 1_024, resource: 8_192 };
@@ -98,7 +98,7 @@ function canBeJudged(message: RpcMessage, { config: { rules } }: ProtectedUpstre
   if (message.kind === 'response') return true;
   const { method, params } = message;
   if (isAboutTask(method)) return message.kind === 'request' && typeof params['taskId'] === 'string' && !hasHidden(params['taskId']);
-  if (!protectable.has(method)) return !isLookalike(method);
+  if (!protectable.has(method)) return !isLookalike(method) && isListeningPlainly(message);
   const targets = targetsOf(message);
   // Where no rule is about resources or prompts, a request that names none is the upstream's to refuse.
   if (targets.length === 0) return method !== 'tools/call' && !rules.some((rule) => rule.resources !== undefined || rule.prompts !== undefined);
@@ -108,7 +108,7 @@ function canBeJudged(message: RpcMessage, { config: { rules } }: ProtectedUpstre
 /** What lenient servers may take for a method that can be protected. */
 function isLookalike(method: string): boolean {
   const meant = method.normalize('NFKC').toLowerCase();
-  return hasHidden(method) || protectable.has(meant) || isAboutTask(meant);
+  return hasHidden(method) || protectable.has(meant) || isAboutTask(meant) || (meant === listening && method !== listening);
 }
 
 /** Control, format and lone surrogate characters, and space around: some servers drop them, and then it is another name. */

@@ -11,7 +11,7 @@ import type { Clock, Store } from '../stores/store.ts';
 import type { KeyRing } from '../vault/key-ring.ts';
 import { createRecords, type Held } from '../vault/records.ts';
 import type { HeldCredential } from './decide.ts';
-import type { Session } from './sessions.ts';
+import { sessionLifeMs, type Session } from './sessions.ts';
 
 export interface Binding {
   /** Of the client's `initialize`. */
@@ -39,19 +39,25 @@ const knownCharacters = 16 * 1024 * 1024;
 /** No honest client says more of itself; of one that does only this much is kept. */
 const longestParams = 16 * 1024;
 
+/** Until then what is not in the store may still come. */
+const youngMs = 60_000;
+
 export function createBindings(store: Store, ring: KeyRing, namespace: string, now: Clock): Bindings {
   const records = createRecords<Binding>(store, ring, namespace, 'session');
   const known = new LRUCache<string, { readonly binding: Binding | null; readonly held?: Held<Binding> }>({ max: knownSessions, maxSize: knownCharacters, sizeCalculation: ({ binding }) => (binding === null ? 64 : sizeOf(binding)) });
   const idOf = (session: Session) => ({ owner: [session.id], item: [] });
   const lifeMs = (session: Session): number => Math.max(1, session.expiresAt - now());
 
+  // The process that opened a young session may still be writing its record.
+  const isYoung = (session: Session): boolean => session.expiresAt - now() > sessionLifeMs - youngMs;
   // What is being written is not missing.
   const writing = new Map<string, Promise<void>>();
 
   async function read(session: Session): Promise<Binding | undefined> {
     await writing.get(session.id)?.catch(() => undefined);
     const held = await records.get(idOf(session));
-    known.set(session.id, held === undefined ? { binding: null } : { binding: held.value, held });
+    if (held !== undefined) known.set(session.id, { binding: held.value, held });
+    else if (!known.has(session.id) && !isYoung(session)) known.set(session.id, { binding: null });
     return held?.value;
   }
   return {

@@ -62,7 +62,7 @@ export function createInFlight(unique: () => string): InFlight {
   }
   /** What only waits for the progress of tasks gives way to newer sessions. */
   function makeRoom(): void {
-    if (bySession.size <= sessionsWithTasks) return;
+    if (bySession.size < sessionsWithTasks) return;
     for (const [session, { ids }] of bySession) {
       if (ids.size === 0) return void bySession.delete(session);
     }
@@ -71,8 +71,8 @@ export function createInFlight(unique: () => string): InFlight {
   return {
     begin(session, idText, tokenText) {
       const flights = bySession.get(session) ?? { ids: new Map(), tokens: new Map(), taskTokens: new Set() };
+      if (!bySession.has(session)) makeRoom();
       bySession.set(session, flights);
-      makeRoom();
       const id = take(flights.ids, idText);
       const token = tokenText === undefined ? undefined : take(flights.tokens, tokenText);
       return {
@@ -83,7 +83,7 @@ export function createInFlight(unique: () => string): InFlight {
           release(flights.ids, id);
           if (token !== undefined) release(flights.tokens, token);
           if (token !== undefined && isTask) keepNewest(flights.taskTokens, keyOf(token.own));
-          if (flights.ids.size === 0 && flights.taskTokens.size === 0) bySession.delete(session);
+          if (flights.ids.size === 0 && flights.taskTokens.size === 0 && bySession.get(session) === flights) bySession.delete(session);
         },
       };
     },

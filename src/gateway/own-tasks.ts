@@ -43,6 +43,23 @@ export function watchTasks(gateway: Gateway, call: Call, plan: RelayPlan): Relay
   return mayStart ? looking(plan, (text) => keepStarted(gateway, call, text)) : plan;
 }
 
+/** The same for the events of a stream that no request of this process began; `next` gets them whole and in their order. */
+export function watchStreamedTasks(gateway: Gateway, call: Call, next: Sink): Sink {
+  if (call.upstream.credentials.length === 0) return next;
+  return lookIntoEvents(async (text) => {
+    await keepHeardOf(gateway, call, text);
+    return withoutForeign(gateway, call, text);
+  }, next);
+}
+
+/** Which call started it is not known here, but whose stream this is; what is known already stays. */
+async function keepHeardOf(gateway: Gateway, { principal, upstream }: Call, text: string): Promise<void> {
+  const message = messageIn(text);
+  const task = message === undefined ? undefined : startedTask(message);
+  if (task === undefined || (await gateway.tasks.find(upstream.config.name, task.taskId)) !== undefined) return;
+  await gateway.tasks.keep(upstream.config.name, task.taskId, principal, [], task.ttlMs);
+}
+
 /** The record is there before the client hears of the task. */
 async function keepStarted(gateway: Gateway, { principal, required, upstream }: Call, text: string): Promise<string> {
   const message = messageIn(text);
@@ -93,7 +110,7 @@ function lookIntoWhole(look: Look, next: Sink): Sink {
     maxHeldBytes,
     (body) => {
       const text = body.includes(mark) ? body.toString() : '';
-      if (messageIn(text) === undefined) pass(body);
+      if (text === '' || messageIn(text) === undefined) pass(body);
       else look(text).then((changed) => { pass(changed === text ? body : Buffer.from(changed)); }).catch(failed);
     },
     (reason) => { next.fail(reason); },

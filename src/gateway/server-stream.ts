@@ -18,11 +18,12 @@ import { upstreamHeaders } from './forward.ts';
 import type { HeldCredential } from './decide.ts';
 import type { Gateway } from './gateway.ts';
 import { renderQuery } from './inject.ts';
+import { watchStreamedTasks } from './own-tasks.ts';
 import { withoutStrayProgress } from './progress.ts';
 import { mediaOf } from './relay.ts';
 import type { OpenStream } from './server-streams.ts';
 import type { Session } from './sessions.ts';
-import { maxHeldBytes, OversizedAnswer } from './sinks.ts';
+import { maxHeldBytes, OversizedAnswer, type Sink } from './sinks.ts';
 import { personal } from './upstream-request.ts';
 
 /** An upstream that keeps its headers to itself is waited for so long, for it may yet say that it has no stream. */
@@ -86,6 +87,7 @@ class UpstreamHalf implements AnswerHandler {
 export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
   readonly #gateway: Gateway;
   #splitter = new EventSplitter();
+  #out: Sink;
   #half: UpstreamHalf | undefined;
   readonly #isStandalone: boolean;
   #call: Call;
@@ -100,6 +102,7 @@ export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
   constructor(gateway: Gateway, call: Call, isResuming: boolean) {
     this.#gateway = gateway;
     this.#call = call;
+    this.#out = this.#openOut();
     this.#isStandalone = call.session !== undefined && !isResuming;
     gateway.streams.all.add(this);
     if (this.#isStandalone && call.session !== undefined) gateway.streams.bySession.set(call.session.id, this);
@@ -135,6 +138,7 @@ export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
     this.#body = undefined;
     this.#controller = undefined;
     this.#splitter = new EventSplitter();
+    this.#out = this.#openOut();
     if (before?.aborted === false) before.abort(new Error('another upstream session took its place'));
     this.#call.upstream.adapter.send({ method: 'GET', headers: upstreamHeaders(this.#call), query: renderQuery(this.#call.held), ...personal(this.#call) }, half);
   }
@@ -189,8 +193,16 @@ export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
     const events = this.#splitter.push(bytes);
     if (this.#splitter.pendingBytes > maxHeldBytes) throw new OversizedAnswer();
     if (events === undefined) return true;
-    const own = this.#withOwnNames(events);
-    return this.#client?.write(this.#call.scrubber?.events(own) ?? own) ?? true;
+    return this.#out.data(this.#withOwnNames(events));
+  }
+
+  /** Where whole events go. */
+  #openOut(): Sink {
+    return watchStreamedTasks(this.#gateway, this.#call, {
+      data: (events) => this.#client?.write(this.#call.scrubber?.events(events) ?? events) ?? true,
+      end: () => { this.end(); },
+      fail: (reason) => { this.failed(new Error(reason)); },
+    });
   }
 
   /** What is resumed may be the answer of a request under a lent name, or progress of the past, which is left alone. */
@@ -203,7 +215,7 @@ export class ServerStream implements AnswerHandler, BodyTaker, OpenStream {
 
   done(): void {
     if (this.#isUpstreamOver) return;
-    this.end();
+    this.#out.end();
   }
 
   failed(error: Error): void {

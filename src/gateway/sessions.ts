@@ -25,7 +25,8 @@ export interface Session extends SessionFacts {
   readonly token: string;
 }
 
-const lifeMs = 30 * 24 * 3_600_000;
+/** How long a session may be used. */
+export const sessionLifeMs = 30 * 24 * 3_600_000;
 const knownSessions = 20_000;
 const endedChannel = 'ended-session';
 
@@ -66,7 +67,7 @@ export function createSessions(store: Store, ring: KeyRing, namespace: string, n
 
   return {
     issue(principal, upstream, facts) {
-      const whole: SessionFacts = { ...facts, id: randomId(), expiresAt: now() + lifeMs };
+      const whole: SessionFacts = { ...facts, id: randomId(), expiresAt: now() + sessionLifeMs };
       states.set(whole.id, 'live');
       return ring.seal('session', identity(principal, upstream), Buffer.from(JSON.stringify(whole))).toString('base64url');
     },

@@ -19,12 +19,13 @@ interface ReservedKeys {
 }
 
 const rootKeys = reservedKeys(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
-const paramsKeys = reservedKeys(['name', 'uri', 'arguments', '_meta', 'ref', 'task', 'taskId', 'requestState', 'inputResponses', 'protocolVersion', 'capabilities', 'clientInfo']);
+const paramsKeys = reservedKeys(['name', 'uri', 'arguments', '_meta', 'ref', 'task', 'taskId', 'requestState', 'inputResponses', 'protocolVersion', 'capabilities', 'clientInfo', 'notifications']);
 /** Values that are read at any depth. */
 const readThroughout = new Set(['arguments', 'capabilities', 'clientInfo']);
 const noKeys = reservedKeys([]);
 const code = { quote: 0x22, comma: 0x2c, colon: 0x3a, openBracket: 0x5b, backslash: 0x5c, closeBracket: 0x5d, openBrace: 0x7b, closeBrace: 0x7d } as const;
 const refKeys = reservedKeys(['type', 'name', 'uri']);
+const notificationsKeys = reservedKeys(['resourceSubscriptions']);
 /** Means something to some parsers wherever it stands, and to nobody who is honest. */
 const poisonous = '__proto__';
 
@@ -43,6 +44,7 @@ function scanParams(text: string, start: number): boolean {
     if (readThroughout.has(key)) return hasUniqueKeysThroughout(text, at);
     if (text[at] !== '{') return true;
     if (key === 'ref') return scanObject(text, at, refKeys, () => true);
+    if (key === 'notifications') return scanObject(text, at, notificationsKeys, () => true);
     return key !== '_meta' || scanObject(text, at, noKeys, () => true);
   });
 }
