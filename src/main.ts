@@ -55,7 +55,7 @@ function commandLine(): Command {
   const serving = withFile(program.command('serve', { isDefault: true }).description('run the proxy (without a command, too)')).allowExcessArguments();
   serving.action(exitWith((options: FileOptions) => (serving.args.length === 0 ? serve(options) : refuseCommand(serving.args.join(' ')))));
   withFile(program.command('check').description('say what is wrong with a file, or what it means'))
-    .option('--offline', 'do not ask the upstreams')
+    .option('--offline', 'do not ask the upstreams and issuers')
     .option('--json', 'print JSON')
     .action(exitWith(check));
   program
@@ -136,18 +136,20 @@ async function serve(options: FileOptions): Promise<number> {
 }
 
 async function check(options: FileOptions & { readonly offline?: true; readonly json?: true }): Promise<number> {
-  if (options.offline !== true) return complain(['This version checks files only: add --offline.'], wrongInput);
   const { formatProblem } = await import('./config/problem.ts');
   const { loadConfig } = await import('./config/load.ts');
   const config = loadConfig(options.config ?? [], process.env);
-  const { formatReport, reportOn } = await import('./operate/check.ts');
-  if (options.json === true) {
-    print(`${JSON.stringify(config.ok ? reportOn(config.value) : { valid: false, problems: config.error }, undefined, 2)}\n`);
-    return config.ok ? done : wrongInput;
+  if (!config.ok) {
+    if (options.json !== true) return complain(config.error.map(formatProblem), wrongInput);
+    print(`${JSON.stringify({ valid: false, problems: config.error }, undefined, 2)}\n`);
+    return wrongInput;
   }
-  if (!config.ok) return complain(config.error.map(formatProblem), wrongInput);
-  print(formatReport(reportOn(config.value)));
-  return done;
+  const { askAround, formatLive, formatReport, reportOn } = await import('./operate/check.ts');
+  const report = reportOn(config.value);
+  const live = options.offline === true ? undefined : await askAround(config.value, edge);
+  if (options.json === true) print(`${JSON.stringify({ ...report, ...(live === undefined ? {} : { live }) }, undefined, 2)}\n`);
+  else print(formatReport(report) + (live === undefined ? '' : formatLive(live)));
+  return live === undefined || live.failures.length === 0 ? done : failedWhileRunning;
 }
 
 function keygen(out: string | undefined): number {
