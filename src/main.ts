@@ -8,8 +8,11 @@ import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Edge } from './app.ts';
 import type { Config } from './config/config.ts';
+import type { ExplainOptions } from './operate/explain.ts';
 import { generateKey, writeKeyFile } from './operate/key-file.ts';
 import { wrapHelp } from './operate/wrap-help.ts';
+
+const explainHelp = `\nExample: elicitgate explain -c elicitgate.yaml --tool search --arguments '{"depth": "deep"}'`;
 
 const done = 0;
 const failedWhileRunning = 1;
@@ -58,6 +61,16 @@ function commandLine(): Command {
     .option('--offline', 'do not ask the upstreams and issuers')
     .option('--json', 'print JSON')
     .action(exitWith(check));
+  withFile(program.command('explain').description('say why one call would pass, or what it would be asked for'))
+    .option('--upstream <name>', 'the upstream; may be left out when there is only one')
+    .option('--tool <name>', 'the tool that is called')
+    .option('--resource <uri>', 'or the resource that is read')
+    .option('--prompt <name>', 'or the prompt that is got')
+    .option('--arguments <json>', 'the arguments of the call, as a JSON object')
+    .option('--claims <json>', 'the claims of the caller, as a JSON object')
+    .option('--json', 'print JSON')
+    .addHelpText('after', explainHelp)
+    .action(exitWith(explain));
   program
     .command('keygen')
     .description('print a new key, or write it into a new file that only you can read')
@@ -150,6 +163,16 @@ async function check(options: FileOptions & { readonly offline?: true; readonly 
   if (options.json === true) print(`${JSON.stringify({ ...report, ...(live === undefined ? {} : { live }) }, undefined, 2)}\n`);
   else print(formatReport(report) + (live === undefined ? '' : formatLive(live)));
   return live === undefined || live.failures.length === 0 ? done : failedWhileRunning;
+}
+
+async function explain(options: FileOptions & ExplainOptions & { readonly json?: true }): Promise<number> {
+  const config = await load(options.config ?? []);
+  if (config === undefined) return wrongInput;
+  const { explain, formatExplanation } = await import('./operate/explain.ts');
+  const explained = explain(config, options);
+  if (!explained.ok) return complain([explained.error], wrongInput);
+  print(options.json === true ? `${JSON.stringify(explained.value, undefined, 2)}\n` : formatExplanation(explained.value));
+  return done;
 }
 
 function keygen(out: string | undefined): number {

@@ -55,7 +55,8 @@ function conditionInWords(condition: unknown): string {
   return [...bounds, ...pattern, ...(exists === undefined ? [] : [exists === true ? 'exists' : 'is absent'])].join(' and ');
 }
 
-function requirementName(requirement: Requirement): string {
+/** One thing that a rule asks for. */
+export function requirementName(requirement: Requirement): string {
   if (typeof requirement === 'string') return requirement;
   return 'anyOf' in requirement ? `any of ${requirement.anyOf.join(', ')}` : requirement.credential;
 }
