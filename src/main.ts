@@ -184,7 +184,7 @@ function keygen(out: string | undefined): number {
   try {
     writeKeyFile(resolve(out), key);
   } catch (error) {
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST' && 'syscall' in error && error.syscall === 'open';
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST' && 'syscall' in error && error.syscall !== 'mkdir';
     return complain([isThere ? `${out} is there already, and a key that is overwritten is lost; choose another name.` : `${out} cannot be written (${reasonOf(error)}).`], failedWhileRunning);
   }
   process.stderr.write(`A new key was written to ${out}. Name it in the file: keys: ["\${file:${out}}"]\n`);
