@@ -136,8 +136,7 @@ async function assemble(base: Foundation, edge: Edge): Promise<App> {
   const open = (upstream: UpstreamConfig) => openUpstream(upstream, { now, signalGroup: edge.signalGroup, report: (facts, text) => { log.warn({ upstream: upstream.name, ...facts }, text); } });
   const upstreams = new Map(Object.values(config.upstreams).map((upstream) => [upstream.name, protectUpstream(config, upstream, open(upstream))]));
   const foundation: Foundation = { ...base, vault: forgetWithSecrets(base.vault, [...upstreams.values()].map(({ adapter }) => adapter)) };
-  const namedOrigins = new Set([...identityOrigins(config), ...accountOrigins(config), ...verifyOrigins(config)]);
-  const outbound = createOutbound({ namedOrigins, allow: config.outbound.allow, proxy: config.outbound.proxy, certificates: readCertificates('outbound.ca', config.outbound.ca === undefined ? {} : { ca: config.outbound.ca }, true) });
+  const outbound = openOutbound(config);
   const identity = createIdentity({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, redirectUri: `${config.server.publicUrl.origin}${pagesBase(config)}/auth/callback` });
   const station = await openAccounts({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, base: config.server.publicUrl.origin + pagesBase(config) });
   const gateway = createGateway(foundation, server, audit, identity, station);
@@ -185,6 +184,17 @@ async function assemble(base: Foundation, edge: Edge): Promise<App> {
       log.info({}, 'closed');
     },
   };
+}
+
+/** An upstream as it answers without anybody's credentials, for commands. The caller closes its adapter. */
+export function reachUpstream(config: Config, upstream: UpstreamConfig, edge: Pick<Edge, 'now' | 'signalGroup'>): ProtectedUpstream {
+  return protectUpstream(config, { ...upstream, rules: [], attach: 'required' }, openUpstream(upstream, { now: edge.now, signalGroup: edge.signalGroup, report: () => undefined }));
+}
+
+/** The guarded client for identity providers and third parties; origins that the file names may be private. */
+export function openOutbound(config: Config): ReturnType<typeof createOutbound> {
+  const namedOrigins = new Set([...identityOrigins(config), ...accountOrigins(config), ...verifyOrigins(config)]);
+  return createOutbound({ namedOrigins, allow: config.outbound.allow, proxy: config.outbound.proxy, certificates: readCertificates('outbound.ca', config.outbound.ca === undefined ? {} : { ca: config.outbound.ca }, true) });
 }
 
 /** What is at rest: the store, and the keys that fit it. */

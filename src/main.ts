@@ -8,8 +8,11 @@ import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Edge } from './app.ts';
 import type { Config } from './config/config.ts';
+import type { ExplainOptions } from './operate/explain.ts';
 import { generateKey, writeKeyFile } from './operate/key-file.ts';
 import { wrapHelp } from './operate/wrap-help.ts';
+
+const explainHelp = `\nExample: elicitgate explain -c elicitgate.yaml --tool search --arguments '{"depth": "deep"}'`;
 
 const done = 0;
 const failedWhileRunning = 1;
@@ -55,9 +58,19 @@ function commandLine(): Command {
   const serving = withFile(program.command('serve', { isDefault: true }).description('run the proxy (without a command, too)')).allowExcessArguments();
   serving.action(exitWith((options: FileOptions) => (serving.args.length === 0 ? serve(options) : refuseCommand(serving.args.join(' ')))));
   withFile(program.command('check').description('say what is wrong with a file, or what it means'))
-    .option('--offline', 'do not ask the upstreams')
+    .option('--offline', 'do not ask the upstreams and issuers')
     .option('--json', 'print JSON')
     .action(exitWith(check));
+  withFile(program.command('explain').description('say why one call would pass, or what it would be asked for'))
+    .option('--upstream <name>', 'the upstream; may be left out when there is only one')
+    .option('--tool <name>', 'the tool that is called')
+    .option('--resource <uri>', 'or the resource that is read')
+    .option('--prompt <name>', 'or the prompt that is got')
+    .option('--arguments <json>', 'the arguments of the call, as a JSON object')
+    .option('--claims <json>', 'the claims of the caller, as a JSON object')
+    .option('--json', 'print JSON')
+    .addHelpText('after', explainHelp)
+    .action(exitWith(explain));
   program
     .command('keygen')
     .description('print a new key, or write it into a new file that only you can read')
@@ -136,17 +149,29 @@ async function serve(options: FileOptions): Promise<number> {
 }
 
 async function check(options: FileOptions & { readonly offline?: true; readonly json?: true }): Promise<number> {
-  if (options.offline !== true) return complain(['This version checks files only: add --offline.'], wrongInput);
   const { formatProblem } = await import('./config/problem.ts');
   const { loadConfig } = await import('./config/load.ts');
   const config = loadConfig(options.config ?? [], process.env);
-  const { formatReport, reportOn } = await import('./operate/check.ts');
-  if (options.json === true) {
-    print(`${JSON.stringify(config.ok ? reportOn(config.value) : { valid: false, problems: config.error }, undefined, 2)}\n`);
-    return config.ok ? done : wrongInput;
+  if (!config.ok) {
+    if (options.json !== true) return complain(config.error.map(formatProblem), wrongInput);
+    print(`${JSON.stringify({ valid: false, problems: config.error }, undefined, 2)}\n`);
+    return wrongInput;
   }
-  if (!config.ok) return complain(config.error.map(formatProblem), wrongInput);
-  print(formatReport(reportOn(config.value)));
+  const { askAround, formatLive, formatReport, reportOn } = await import('./operate/check.ts');
+  const report = reportOn(config.value);
+  const live = options.offline === true ? undefined : await askAround(config.value, edge);
+  if (options.json === true) print(`${JSON.stringify({ ...report, ...(live === undefined ? {} : { live }) }, undefined, 2)}\n`);
+  else print(formatReport(report) + (live === undefined ? '' : formatLive(live)));
+  return live === undefined || live.failures.length === 0 ? done : failedWhileRunning;
+}
+
+async function explain(options: FileOptions & ExplainOptions & { readonly json?: true }): Promise<number> {
+  const config = await load(options.config ?? []);
+  if (config === undefined) return wrongInput;
+  const { explain, formatExplanation } = await import('./operate/explain.ts');
+  const explained = explain(config, options);
+  if (!explained.ok) return complain([explained.error], wrongInput);
+  print(options.json === true ? `${JSON.stringify(explained.value, undefined, 2)}\n` : formatExplanation(explained.value));
   return done;
 }
 
@@ -159,7 +184,7 @@ function keygen(out: string | undefined): number {
   try {
     writeKeyFile(resolve(out), key);
   } catch (error) {
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST' && 'syscall' in error && error.syscall === 'open';
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST' && 'syscall' in error && error.syscall !== 'mkdir';
     return complain([isThere ? `${out} is there already, and a key that is overwritten is lost; choose another name.` : `${out} cannot be written (${reasonOf(error)}).`], failedWhileRunning);
   }
   process.stderr.write(`A new key was written to ${out}. Name it in the file: keys: ["\${file:${out}}"]\n`);

@@ -4,7 +4,7 @@
  */
 import { isCollected, type CollectedCredential } from '../collect/kinds.ts';
 import type { Account } from '../collect/oauth/provider.ts';
-import type { Config, Upstream as UpstreamConfig } from '../config/config.ts';
+import type { Config, Rule, Upstream as UpstreamConfig } from '../config/config.ts';
 import { verifyOrigin } from '../config/destination.ts';
 import { namesIn, type WrittenRequirement } from '../config/requirement.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
@@ -95,10 +95,8 @@ export function protectUpstream(config: Config, upstream: UpstreamConfig, adapte
     return orMade(requirements, JSON.stringify([names, scopes]), () => ({ anyOf: names.map(credential), ...(scopes === undefined ? {} : { scopes }) }));
   };
   const rules = upstream.rules.map((rule): CallRule => {
-    const { tools, prompts } = rule;
-    const isNamed = { tool: tools?.matches, prompt: prompts?.matches, resource: rule.resources === undefined ? undefined : matchUris(rule.resources) };
     return {
-      names: ({ kind, name }) => isNamed[kind]?.(name) ?? false,
+      names: namesOf(rule),
       applies: (facts) => applies(rule, facts),
       requires: rule.requires.map(requirement),
     };
@@ -116,6 +114,12 @@ export function protectUpstream(config: Config, upstream: UpstreamConfig, adapte
     passingHeaders: passingHeaders(forwardHeaders, own),
     hidden: createHiddenArguments(rules, upstream.attach === 'always' ? [...credentials.values()] : []),
   };
+}
+
+/** @returns whether the rule is about a tool, resource or prompt, whatever its conditions say */
+export function namesOf({ tools, prompts, resources }: Rule): (target: Target) => boolean {
+  const isNamed = { tool: tools?.matches, prompt: prompts?.matches, resource: resources === undefined ? undefined : matchUris(resources) };
+  return ({ kind, name }) => isNamed[kind]?.(name) ?? false;
 }
 
 function orMade<T>(map: Map<string, T>, key: string, make: () => T): T {

@@ -50,7 +50,6 @@ test('what the command line does not know is named, with exit code 2 and the way
     [['serve', '-c'], "error: option '-c, --config <path>' argument missing\n(run elicitgate --help for the commands)\n"],
     [['demo', '--port', '65536'], "error: option '--port <number>' argument '65536' is invalid. a port is a number from 0 to 65535.\n(run elicitgate --help for the commands)\n"],
     [['demo', '--port', '80 80'], "error: option '--port <number>' argument '80 80' is invalid. a port is a number from 0 to 65535.\n(run elicitgate --help for the commands)\n"],
-    [['check', '-c', 'x.yaml'], 'This version checks files only: add --offline.\n'],
   ];
   const outcomes = await Promise.all(wrong.map(([args]) => runElicitgate(args, { cwd })));
   assert.deepEqual(outcomes, wrong.map(([, stderr]) => ({ code: 2, stdout: '', stderr })));
