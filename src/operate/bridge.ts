@@ -2,16 +2,15 @@
  * From a client that speaks over standard input and output to an MCP endpoint over Streamable HTTP (MCP
  * 2025-11-25, basic/transports): each line is posted, each answer and each event of the server stream is
  * written as a line. Lines that are no messages are left out. An endpoint that has lost the session gets
- * the client's own `initialize` again, once for each message, and the client sees nothing of it. Requests of
- * the modern era (2026-07-28) get the headers that repeat their body.
+ * the client's own `initialize` again, once for each message, and the client sees nothing of it.
  */
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { createParser } from 'eventsource-parser';
 import { errorResponse, parseMessage, type RpcMessage } from '../protocol/json-rpc.ts';
 import { memberText } from '../protocol/json-edit.ts';
-import { headersOfModernRequest } from '../protocol/modern-request.ts';
+import { exchange, passAnswer, passEvents, unreachable } from './bridge-http.ts';
+import { createModernSide } from './bridge-modern.ts';
 
 export interface BridgeOptions {
   readonly url: string;
@@ -19,8 +18,6 @@ export interface BridgeOptions {
   /** Takes one message, without its line end. */
   readonly write: (line: string) => void;
 }
-
-const unreachable = { code: 1502, message: 'Elicitgate did not answer.' };
 
 /**
  * @param signal ends it at once
@@ -33,22 +30,18 @@ export async function runBridge({ url, input, write }: BridgeOptions, signal: Ab
   /** What has no answer of its own keeps its place in the order. */
   let before: Promise<unknown> = Promise.resolve();
   const stop = new AbortController();
+  const modern = createModernSide({ url, write, signal: stop.signal });
   const listener = createInterface({ input, crlfDelay: Infinity });
   const end = (): void => { listener.close(); };
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
 
-  function ask(method: 'POST' | 'GET' | 'DELETE', body?: string, isOpening = false, mirrored: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
+  function ask(method: 'POST' | 'GET' | 'DELETE', body?: string, isOpening = false): Promise<IncomingMessage> {
     const headers = {
-      accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
-      ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
       ...(session === undefined || isOpening ? {} : { 'mcp-session-id': session }),
       ...(version === undefined || isOpening ? {} : { 'mcp-protocol-version': version }),
-      ...mirrored,
     };
-    return new Promise((resolve, reject) => {
-      httpRequest(url, { method, headers, agent: false, signal: stop.signal }, resolve).on('error', reject).end(body);
-    });
+    return exchange(url, { method, headers, body, signal: stop.signal });
   }
   async function listen(): Promise<void> {
     const answer = await ask('GET');
@@ -73,9 +66,8 @@ export async function runBridge({ url, input, write }: BridgeOptions, signal: Ab
       write(await open(line));
       return;
     }
-    // In the modern era nobody opens a session; what a request says of itself stands in its headers, too.
-    const mirrored = message.kind === 'request' ? headersOfModernRequest(message) : undefined;
-    let answer = await ask('POST', line, mirrored !== undefined, mirrored);
+    if (await modern.took(line, message)) return;
+    let answer = await ask('POST', line);
     if (answer.statusCode === 404 && session !== undefined && opening !== undefined) {
       answer.resume();
       await open(opening);
@@ -103,32 +95,6 @@ export async function runBridge({ url, input, write }: BridgeOptions, signal: Ab
   for await (const line of listener) if (line.trim() !== '') send(line);
   if (session !== undefined && !signal.aborted) await ask('DELETE').then((answer) => answer.resume(), () => undefined);
   stop.abort();
-}
-
-/** @returns whether there was a message in it */
-async function passAnswer(answer: IncomingMessage, write: (line: string) => void): Promise<boolean> {
-  const type = answer.headers['content-type'] ?? '';
-  if (type.startsWith('text/event-stream')) return passEvents(answer, write);
-  const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString('utf8').trim();
-  if (!type.startsWith('application/json') || text === '') return false;
-  write(text.replace(/[\r\n]/g, ' '));
-  return true;
-}
-
-async function passEvents(answer: IncomingMessage, write: (line: string) => void): Promise<boolean> {
-  let wasOne = false;
-  const parser = createParser({
-    onEvent({ data }) {
-      if (data === '') return;
-      wasOne = true;
-      write(data.replace(/[\r\n]/g, ' '));
-    },
-  });
-  answer.setEncoding('utf8');
-  for await (const chunk of answer) parser.feed(chunk as string);
-  return wasOne;
 }
 
 function negotiated(answer: string): string | undefined {

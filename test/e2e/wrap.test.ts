@@ -4,6 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { Client as ModernClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernStdioTransport } from '@modelcontextprotocol/client/stdio';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitationCompleteNotificationSchema, UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
@@ -95,6 +97,20 @@ describe('a client starts a wrapped server', { concurrency: 2 }, () => {
     assert.equal(await wrapped.call('paid'), 'paid');
     assert.equal(upstream.requests.findLast((request) => request.body.includes('paid'))?.header('x-api-key'), key);
   });
+});
+
+test('the second generation of the official client gives its key in one call, in the era of 2026-07-28', async (t) => {
+  const transport = new ModernStdioTransport({ command: process.execPath, args: [join(root, 'src/main.ts'), 'wrap', '--env', 'KEY', process.execPath, programPath, 'modern'], env: { PATH: process.env['PATH'] ?? '', XDG_DATA_HOME: dataFolder(t) }, stderr: 'ignore' });
+  const client = new ModernClient({ name: 'second', version: '1' }, { capabilities: { elicitation: { url: {} } }, versionNegotiation: { mode: 'auto' } });
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    assert.ok(params.mode === 'url');
+    await submitPage(params.url, { KEY: key });
+    return { action: 'accept' };
+  });
+  t.after(() => client.close());
+  await client.connect(transport);
+  assert.equal(client.getNegotiatedProtocolVersion(), '2026-07-28');
+  assert.deepEqual((await client.callTool({ name: 'check', arguments: {} })).content, [{ type: 'text', text: 'welcome' }]);
 });
 
 test('a command line that says too little is answered with what is missing, and exit code 2', async () => {

@@ -42,7 +42,7 @@ const tools: Readonly<Record<string, (message: Message, args: Readonly<Record<st
   heard: ({ id }) => { tell(id, heard.join()); },
   check({ id }) {
     const isBad = process.env.KEY?.includes('bad') === true;
-    say({ id, result: { content: [{ type: 'text', text: isBad ? 'Error: bad credentials' : 'welcome' }], isError: isBad } });
+    say({ id, result: { ...(mode === 'modern' ? { resultType: 'complete' } : {}), content: [{ type: 'text', text: isBad ? 'Error: bad credentials' : 'welcome' }], isError: isBad } });
   },
   echo: ({ id }, { text }) => { tell(id, String(text)); },
   die: () => { process.exit(3); },
