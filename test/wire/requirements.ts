@@ -2,7 +2,7 @@
 export interface Requirement {
   readonly id: string;
   readonly sentence: string;
-  /** Section of the specification of 2026-07-28 (draft names), or "ours". */
+  /** Where the specification speaks of it, or "ours"; the sentences are our summary, not quotations. */
   readonly section: string;
   readonly file: string;
   /** How the title of the test begins. */
