@@ -15,6 +15,8 @@ import { headersOfModernRequest } from '../protocol/modern-request.ts';
 
 export interface BridgeOptions {
   readonly url: string;
+  /** The bearer token of every request. */
+  readonly proof: string;
   readonly input: Readable;
   /** Takes one message, without its line end. */
   readonly write: (line: string) => void;
@@ -26,7 +28,7 @@ const unreachable = { code: 1502, message: 'Elicitgate did not answer.' };
  * @param signal ends it at once
  * @returns when the input has ended
  */
-export async function runBridge({ url, input, write }: BridgeOptions, signal: AbortSignal): Promise<void> {
+export async function runBridge({ url, proof, input, write }: BridgeOptions, signal: AbortSignal): Promise<void> {
   let session: string | undefined;
   let version: string | undefined;
   let opening: string | undefined;
@@ -40,6 +42,7 @@ export async function runBridge({ url, input, write }: BridgeOptions, signal: Ab
 
   function ask(method: 'POST' | 'GET' | 'DELETE', body?: string, isOpening = false, mirrored: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
     const headers = {
+      authorization: `Bearer ${proof}`,
       accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
       ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
       ...(session === undefined || isOpening ? {} : { 'mcp-session-id': session }),
