@@ -18,7 +18,7 @@ async function bridged(behaviour: Behaviour, messages: readonly object[]) {
     written.push(line);
     if ((JSON.parse(line) as { id?: unknown }).id === 'last') answered.resolve(undefined);
   };
-  await runBridge({ url: endpoint.url, input: Readable.from(lines()), write }, new AbortController().signal);
+  await runBridge({ proof: 'p', url: endpoint.url, input: Readable.from(lines()), write }, new AbortController().signal);
   await endpoint.close();
   return { written: written.map((line) => JSON.parse(line) as unknown), requests: endpoint.requests };
 }
