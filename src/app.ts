@@ -39,6 +39,7 @@ import { createAddressGuard } from './identity/addressed.ts';
 import { cookieRules } from './identity/cookies.ts';
 import { createIdentity, identityOrigins, type Identity } from './identity/identity.ts';
 import { personKey } from './identity/principal.ts';
+import { withProof } from './identity/proof.ts';
 import { openAudit } from './operate/audit.ts';
 import { createDrain } from './operate/drain.ts';
 import { createHealthServer } from './operate/health.ts';
@@ -72,6 +73,8 @@ export interface Edge {
   readonly stdout: (text: string) => void;
   readonly logTo: DestinationStream;
   readonly now: Clock;
+  /** What the only client that is served says as its bearer token, beside what `identity` wants. */
+  readonly proof?: string;
   /** Signals a process group of ours; one that is gone hears nothing. */
   readonly signalGroup: (pid: number, signal: 'SIGTERM' | 'SIGKILL') => void;
 }
@@ -139,7 +142,7 @@ async function assemble(base: Foundation, edge: Edge): Promise<App> {
   const outbound = openOutbound(config);
   const identity = createIdentity({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, redirectUri: `${config.server.publicUrl.origin}${pagesBase(config)}/auth/callback` });
   const station = await openAccounts({ config, store, ring: foundation.ring, fetch: outbound.fetch, log, now, base: config.server.publicUrl.origin + pagesBase(config) });
-  const gateway = createGateway(foundation, server, audit, identity, station);
+  const gateway = createGateway(foundation, server, audit, identity, station, edge.proof);
   const css = styleSheet(config.pages.accent);
   const verify = createVerify({ fetch: outbound.fetch, log, now, limitMs: verifyWithinMs });
   const pages = createPages(foundation, server, audit, identity, station, upstreams, css, verify);
@@ -265,14 +268,14 @@ function createServer(config: Config, onBadAddress: (request: FastifyRequest, re
   return server;
 }
 
-function createGateway(foundation: Foundation, server: FastifyInstance, audit: Gateway['audit'], identity: Identity, { accounts }: AccountsStation): Gateway {
+function createGateway(foundation: Foundation, server: FastifyInstance, audit: Gateway['audit'], identity: Identity, { accounts }: AccountsStation, proof: string | undefined): Gateway {
   const { config, store, ring, vault, interactions, notices, log, now } = foundation;
   const { calls } = config.limits.perUser;
   const countCall = calls === undefined ? undefined : createCount(server, calls);
   const streams = createServerStreams();
   return {
     addressed: createAddressGuard(config.server),
-    identify: identity.caller,
+    identify: withProof(identity.caller, proof),
     countCall: countCall === undefined ? undefined : (request, principal) => countCall(request, personKey(principal)),
     sessions: createSessions(store, ring, config.vault.namespace, now, (sessionId) => streams.bySession.get(sessionId)?.end()),
     tasks: createTasks(store, ring, config.vault.namespace, now),

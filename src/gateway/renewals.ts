@@ -23,8 +23,8 @@ export function createRenewals(refresher: Refresher, accounts: Accounts, audit: 
         slot: secretSlot(principal, credential),
         seen: secret,
         ended: () => { audit.record('ended', facts); },
-        async renew(stored) {
-          const granted = await accounts.renew(account, stored);
+        async renew(stored, mayAsk) {
+          const granted = await accounts.renew(account, stored, mayAsk);
           if (granted.ok) audit.record('refreshed', facts);
           return granted;
         },

@@ -2,6 +2,13 @@
 import { request, type IncomingMessage } from 'node:http';
 import { createParser } from 'eventsource-parser';
 
+/** Where the bridge sends, and how the endpoint knows that it is this bridge. */
+export interface Endpoint {
+  readonly url: string;
+  /** The bearer token of every request. */
+  readonly proof: string;
+}
+
 export interface Exchange {
   readonly method: 'POST' | 'GET' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
@@ -14,8 +21,9 @@ export interface Exchange {
 export const unreachable = { code: 1502, message: 'Elicitgate did not answer.' };
 
 /** @returns the head of the answer. @throws when there is none */
-export function exchange(url: string, { method, headers, body, signal }: Exchange): Promise<IncomingMessage> {
+export function exchange({ url, proof }: Endpoint, { method, headers, body, signal }: Exchange): Promise<IncomingMessage> {
   const all = {
+    authorization: `Bearer ${proof}`,
     accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
     ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
     ...headers,

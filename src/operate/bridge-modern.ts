@@ -4,10 +4,10 @@
  */
 import { headersOfModernRequest } from '../protocol/modern-request.ts';
 import { errorResponse, type RpcMessage, type RpcRequest } from '../protocol/json-rpc.ts';
-import { exchange, passAnswer, unreachable } from './bridge-http.ts';
+import { exchange, passAnswer, unreachable, type Endpoint } from './bridge-http.ts';
 
 export interface ModernSideOptions {
-  readonly url: string;
+  readonly endpoint: Endpoint;
   readonly write: (line: string) => void;
   /** Closes every request. */
   readonly signal: AbortSignal;
@@ -18,14 +18,14 @@ export interface ModernSide {
   took(line: string, message: RpcMessage): Promise<boolean>;
 }
 
-export function createModernSide({ url, write, signal }: ModernSideOptions): ModernSide {
+export function createModernSide({ endpoint, write, signal }: ModernSideOptions): ModernSide {
   const open = new Map<string, AbortController>();
 
   async function pass(line: string, { idText }: RpcRequest, headers: Readonly<Record<string, string>>): Promise<void> {
     const cancelled = new AbortController();
     open.set(idText, cancelled);
     try {
-      const answer = await exchange(url, { method: 'POST', headers, body: line, signal: AbortSignal.any([signal, cancelled.signal]) });
+      const answer = await exchange(endpoint, { method: 'POST', headers, body: line, signal: AbortSignal.any([signal, cancelled.signal]) });
       const wasAnswered = await passAnswer(answer, write);
       if (!wasAnswered && answer.statusCode !== 200) write(errorResponse(idText, unreachable));
     } catch (error) {

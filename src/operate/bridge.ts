@@ -9,11 +9,11 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { errorResponse, parseMessage, type RpcMessage } from '../protocol/json-rpc.ts';
 import { memberText } from '../protocol/json-edit.ts';
-import { exchange, passAnswer, passEvents, unreachable } from './bridge-http.ts';
+import { exchange, passAnswer, passEvents, unreachable, type Endpoint } from './bridge-http.ts';
 import { createModernSide } from './bridge-modern.ts';
 
 export interface BridgeOptions {
-  readonly url: string;
+  readonly endpoint: Endpoint;
   readonly input: Readable;
   /** Takes one message, without its line end. */
   readonly write: (line: string) => void;
@@ -23,14 +23,14 @@ export interface BridgeOptions {
  * @param signal ends it at once
  * @returns when the input has ended
  */
-export async function runBridge({ url, input, write }: BridgeOptions, signal: AbortSignal): Promise<void> {
+export async function runBridge({ endpoint, input, write }: BridgeOptions, signal: AbortSignal): Promise<void> {
   let session: string | undefined;
   let version: string | undefined;
   let opening: string | undefined;
   /** What has no answer of its own keeps its place in the order. */
   let before: Promise<unknown> = Promise.resolve();
   const stop = new AbortController();
-  const modern = createModernSide({ url, write, signal: stop.signal });
+  const modern = createModernSide({ endpoint, write, signal: stop.signal });
   const listener = createInterface({ input, crlfDelay: Infinity });
   const end = (): void => { listener.close(); };
   signal.addEventListener('abort', end, { once: true });
@@ -41,7 +41,7 @@ export async function runBridge({ url, input, write }: BridgeOptions, signal: Ab
       ...(session === undefined || isOpening ? {} : { 'mcp-session-id': session }),
       ...(version === undefined || isOpening ? {} : { 'mcp-protocol-version': version }),
     };
-    return exchange(url, { method, headers, body, signal: stop.signal });
+    return exchange(endpoint, { method, headers, body, signal: stop.signal });
   }
   async function listen(): Promise<void> {
     const answer = await ask('GET');

@@ -1,6 +1,6 @@
 /**
  * `elicitgate wrap`: one line in a client's own configuration. Speaks stdio to the client; behind it run the
- * proxy, for one person on a loopback port, and the server that was named. Key file and database lie in the
+ * proxy, for one person on a loopback port that serves this client alone, and the server that was named. Key file and database lie in the
  * person's data folder, by the command's name and digest, so that several wraps do not meet and a restart
  * finds what was given. Nothing but messages goes to standard output.
  */
@@ -16,7 +16,7 @@ import { fileSchema } from '../config/schema.ts';
 import { err, ok, type Result } from '../errors.ts';
 import { runBridge } from './bridge.ts';
 import { freePort } from './child-server.ts';
-import { isKey, readOrMakeKeyFile } from './key-file.ts';
+import { generateKey, isKey, readOrMakeKeyFile } from './key-file.ts';
 import { faultOf, keyTitleOf, titleOf, urlOf, type WrapWords } from './wrap-words.ts';
 
 export interface WrapOptions extends WrapWords {
@@ -48,7 +48,9 @@ export async function runWrap(options: WrapOptions, signal: AbortSignal): Promis
   const keyPath = join(folder, 'elicitgate.key');
   const { key } = readOrMakeKeyFile(keyPath);
   if (!isKey(key)) return err(`${keyPath} holds no key. Put the right one back, or remove the folder ${folder}, and what was given is lost.`);
-  const served = await serveOnFreePort(options, folder, key);
+  // Other people of this machine reach the port, too.
+  const proof = generateKey();
+  const served = await serveOnFreePort({ ...options, edge: { ...options.edge, proof } }, folder, key);
   if (!served.ok) return served;
   const { app, port } = served.value;
   const write = (line: string): void => {
@@ -59,7 +61,7 @@ export async function runWrap(options: WrapOptions, signal: AbortSignal): Promis
     }
   };
   try {
-    await runBridge({ url: `http://127.0.0.1:${port}/mcp`, input: options.input, write }, signal);
+    await runBridge({ endpoint: { url: `http://127.0.0.1:${port}/mcp`, proof }, input: options.input, write }, signal);
   } finally {
     await app.close();
   }

@@ -17,8 +17,8 @@ export interface Program {
   readonly cwd?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly runAs?: { readonly uid: number; readonly gid: number };
-  /** What must not reach the log. */
-  readonly secrets: readonly string[];
+  /** What must not reach the log; more may come to it. */
+  readonly secrets: ReadonlySet<string>;
 }
 
 export type SignalGroup = (pid: number, signal: 'SIGTERM' | 'SIGKILL') => void;

@@ -28,6 +28,7 @@ interface Entry {
   readonly conversation: Conversation;
   readonly slot: number;
   readonly users: Set<string>;
+  holdsSecrets: boolean;
   isRetired: boolean;
   isOpening: boolean;
   idleTimer: NodeJS.Timeout | undefined;
@@ -56,7 +57,7 @@ export function createConversationPool({ idleAfterMs, maxOpen }: PoolSettings): 
     let slot = 0;
     while (taken.has(slot)) slot += 1;
     const conversation = wanted.open(slot);
-    const entry: Entry = { wanted, conversation, slot, users: new Set(), isRetired: false, isOpening: true, idleTimer: undefined };
+    const entry: Entry = { wanted, conversation, slot, users: new Set(), holdsSecrets: wanted.holdsSecrets, isRetired: false, isOpening: true, idleTimer: undefined };
     all.add(entry);
     current.set(wanted.key, entry);
     conversation.onIdle = () => { rest(entry); };
@@ -103,6 +104,7 @@ export function createConversationPool({ idleAfterMs, maxOpen }: PoolSettings): 
       if (known !== undefined && known.wanted.digest !== wanted.digest) retire(known);
       const entry = known?.wanted.digest === wanted.digest ? known : open(wanted);
       clearTimeout(entry.idleTimer);
+      if (wanted.holdsSecrets) entry.holdsSecrets = true;
       if (user !== undefined) entry.users.add(user);
       entry.conversation.lastUsedAt = ++uses;
       return entry.conversation;
@@ -111,7 +113,7 @@ export function createConversationPool({ idleAfterMs, maxOpen }: PoolSettings): 
       for (const entry of [...current.values()]) if (entry.users.delete(user) && entry.users.size === 0) retire(entry);
     },
     forget(person) {
-      for (const entry of [...current.values()]) if (entry.wanted.person === person && entry.wanted.holdsSecrets) retire(entry);
+      for (const entry of [...current.values()]) if (entry.wanted.person === person && entry.holdsSecrets) retire(entry);
     },
     async close() {
       await Promise.all([...all].map((entry) => entry.conversation.end()));

@@ -15,7 +15,7 @@ type Stream = 'stderr' | 'stdout' | 'start';
 
 const texts: Readonly<Record<Stream, string>> = { stderr: 'the program said', stdout: 'the program wrote a line that is no message', start: 'the program did not start' };
 
-export type Say = (line: string, stream: Stream, secrets: readonly string[]) => void;
+export type Say = (line: string, stream: Stream, secrets: ReadonlySet<string>) => void;
 
 /** @returns for all processes of one upstream; they share its allowance */
 export function createProgramWords(report: Report, now: () => number): Say {
@@ -39,8 +39,8 @@ export function createProgramWords(report: Report, now: () => number): Say {
 }
 
 /** Values are looked for as they are, and as programs like to write them. */
-export function withoutSecrets(line: string, secrets: readonly string[]): string {
-  const spellings = secrets
+export function withoutSecrets(line: string, secrets: Iterable<string>): string {
+  const spellings = [...secrets]
     .flatMap((secret) => [secret, ...secret.split(/[\r\n]+/)])
     .filter((secret) => secret.length >= shortestSecret)
     .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), Buffer.from(secret).toString('base64').replace(/=+$/, ''), Buffer.from(secret).toString('hex')]);

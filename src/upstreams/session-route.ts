@@ -24,15 +24,18 @@ export interface Route {
   readonly calls: Map<string, OpenCall>;
   stream: Exchange | undefined;
   /** Said while nobody listened. */
-  waiting: string[];
+  readonly waiting: string[];
+  /** Characters of those. */
+  waitingLength: number;
   /** The client's last word on what is to be logged: every conversation of the session is told. */
   level: ClientMessage | undefined;
 }
 
 const mostWaiting = 100;
+const longestWaiting = 4 * 1024 * 1024;
 
 export function createRoute(session: Session): Route {
-  return { session, calls: new Map(), stream: undefined, waiting: [], level: undefined };
+  return { session, calls: new Map(), stream: undefined, waiting: [], waitingLength: 0, level: undefined };
 }
 
 /** The standalone stream, else the stream of a call that is open, else whoever opens a stream next. */
@@ -47,7 +50,8 @@ export function say(route: Route, message: string, conversation: Conversation): 
     return;
   }
   route.waiting.push(message);
-  if (route.waiting.length > mostWaiting) route.waiting.shift();
+  route.waitingLength += message.length;
+  while (route.waiting.length > mostWaiting || route.waitingLength > longestWaiting) route.waitingLength -= route.waiting.shift()?.length ?? 0;
 }
 
 /** The newest call of this session that runs in a conversation. */
@@ -61,5 +65,6 @@ export function openStream(route: Route, exchange: Exchange): void {
   route.stream = exchange;
   exchange.onAbort = () => { if (route.stream === exchange) route.stream = undefined; };
   exchange.stream();
+  route.waitingLength = 0;
   for (const message of route.waiting.splice(0)) exchange.event(message);
 }

@@ -34,11 +34,13 @@ export function createStdioUpstream(upstream: StdioUpstream, { report, now, sign
   const pool = createConversationPool({ idleAfterMs: upstream.idleAfter, maxOpen: upstream.maxProcesses });
   const say = createProgramWords(report, now);
   const discoveryEnv = { ...upstream.env, ...upstream.discoveryEnv };
+  /** What the program of each conversation has been told that must not reach the log: at its start, and in messages since. */
+  const told = new WeakMap<Conversation, Set<string>>();
   let isLegacy = false;
 
   function converse(opening: Opening, owner: Owner | undefined, request: UpstreamRequest, isOwn: boolean, slot: number): Conversation {
     const holdsSecrets = isOwn && carriesSecrets(request);
-    const secrets = holdsSecrets ? [...Object.values(request.env ?? {}), ...(request.secrets ?? [])] : [];
+    const secrets = new Set(holdsSecrets ? Object.values(request.env ?? {}) : []);
     const { runAs, cwd } = upstream;
     const program: Program = {
       command: upstream.command,
@@ -49,13 +51,19 @@ export function createStdioUpstream(upstream: StdioUpstream, { report, now, sign
       ...(runAs === undefined ? {} : { runAs: { uid: runAs.uid, gid: runAs.gid + 2 * slot + (isOwn ? 0 : 1) } }),
       secrets,
     };
-    return new Conversation((events) => startChild(program, say, signalGroup, events), {
+    const conversation = new Conversation((events) => startChild(program, say, signalGroup, events), {
       opening,
       owner,
       timeoutMs: upstream.timeout,
       openWithinMs: Math.min(upstream.timeout, opening.method === 'initialize' ? openWithinMs : probeWithinMs),
       noise: (line) => { say(line, 'stdout', secrets); },
     });
+    told.set(conversation, secrets);
+    return conversation;
+  }
+  function tell(conversation: Conversation, { secrets = [] }: UpstreamRequest): Conversation {
+    for (const secret of secrets) told.get(conversation)?.add(secret);
+    return conversation;
   }
 
   const conversations: Conversations = {
@@ -67,7 +75,7 @@ export function createStdioUpstream(upstream: StdioUpstream, { report, now, sign
     own({ id, person, params }, request, owner) {
       const opening: Opening = { method: 'initialize', params };
       const key = JSON.stringify(['own', person, digestOf(params), namesOf(request)]);
-      return pool.get({ key, digest: digestOf(JSON.stringify(request.env ?? {})), person, holdsSecrets: carriesSecrets(request), open: (slot) => converse(opening, owner, request, true, slot) }, id);
+      return tell(pool.get({ key, digest: digestOf(JSON.stringify(request.env ?? {})), person, holdsSecrets: hearsSecrets(request), open: (slot) => converse(opening, owner, request, true, slot) }, id), request);
     },
     modern(message, request) {
       const meta = message.params['_meta'];
@@ -77,7 +85,8 @@ export function createStdioUpstream(upstream: StdioUpstream, { report, now, sign
       const opening: Opening = { method: 'server/discover', params: `{"_meta":${metaText}}` };
       const key = JSON.stringify(isOwn ? ['modern', request.person, namesOf(request)] : ['modern']);
       const whose = isOwn && request.person !== undefined ? { person: request.person } : {};
-      const conversation = pool.get({ key, digest: digestOf(JSON.stringify(request.env ?? {})), ...whose, holdsSecrets: carriesSecrets(request), open: (slot) => converse(opening, undefined, request, isOwn, slot) });
+      const conversation = pool.get({ key, digest: digestOf(JSON.stringify(request.env ?? {})), ...whose, holdsSecrets: hearsSecrets(request), open: (slot) => converse(opening, undefined, request, isOwn, slot) });
+      if (isOwn) tell(conversation, request);
       void conversation.opened.then((opened) => { if (memberText(opened, ['error']) !== undefined) isLegacy = true; }, () => undefined);
       return conversation;
     },
@@ -86,6 +95,11 @@ export function createStdioUpstream(upstream: StdioUpstream, { report, now, sign
     close: () => pool.close(),
   };
   return new SessionHost(conversations, report);
+}
+
+/** Into its environment, or within messages. */
+function hearsSecrets(request: UpstreamRequest): boolean {
+  return carriesSecrets(request) || (request.secrets ?? []).length > 0;
 }
 
 function namesOf({ env = {} }: UpstreamRequest): string[] {

@@ -15,8 +15,12 @@ import { slotKey, type Secret, type SecretSlot, type Vault } from './secrets.ts'
 /** `over`: the third party says that the grant has ended (`invalid_grant`). `failed`: anything else, now. */
 export type RenewalFault = 'over' | 'failed';
 
-/** Asks the third party, once. @returns fields and grant as they are from now on */
-export type Renew = (secret: Secret) => Promise<Result<Pick<Secret, 'fields' | 'grant'>, RenewalFault>>;
+/**
+ * Asks the third party, once.
+ * @param mayAsk false: finding it took so long that the lock may end before it answers, so it must not be asked
+ * @returns fields and grant as they are from now on
+ */
+export type Renew = (secret: Secret, mayAsk: () => boolean) => Promise<Result<Pick<Secret, 'fields' | 'grant'>, RenewalFault>>;
 
 export interface Renewal {
   readonly slot: SecretSlot;
@@ -34,8 +38,9 @@ export interface Refresher {
   refresh(renewal: Renewal): Promise<Result<Secret, RefreshFault>>;
 }
 
-/** Longer than the outbound client takes for one request. */
 const lockMs = 20_000;
+/** Longer than the outbound client takes for one request. */
+const askingMs = 12_000;
 const longestWaitMs = 25_000;
 const pauseMs = 50;
 /** After a failure nobody asks again for this long. */
@@ -48,6 +53,7 @@ export function createRefresher(store: Store, vault: Vault, now: Clock): Refresh
   async function withLock(key: string, renewal: Renewal): Promise<Result<Secret, RefreshFault>> {
     const until = performance.now() + longestWaitMs;
     for (;;) {
+      const lockedAt = now();
       const unlock = await store.lock(`refresh/${key}`, lockMs);
       const stored = await vault.inspect(renewal.slot);
       const isSettled = stored === undefined || !isSame(stored, renewal.seen);
@@ -58,15 +64,15 @@ export function createRefresher(store: Store, vault: Vault, now: Clock): Refresh
       try {
         if (stored === undefined || stored.isRejected === true) return err('ended');
         if (isSettled) return ok(stored);
-        return unlock === undefined ? err('unavailable') : await renewLocked(renewal, stored);
+        return unlock === undefined ? err('unavailable') : await renewLocked(renewal, stored, () => now() - lockedAt < lockMs - askingMs);
       } finally {
         // A lock that cannot be given back ends by itself.
         await unlock?.().catch(() => undefined);
       }
     }
   }
-  async function renewLocked({ slot, renew, ended }: Renewal, stored: Secret): Promise<Result<Secret, RefreshFault>> {
-    const renewed = await renew(stored);
+  async function renewLocked({ slot, renew, ended }: Renewal, stored: Secret, mayAsk: () => boolean): Promise<Result<Secret, RefreshFault>> {
+    const renewed = await renew(stored, mayAsk);
     if (renewed.ok) {
       const next = (current: Secret): Secret | undefined => (isSame(current, stored) ? { ...current, ...renewed.value } : undefined);
       // Replaced by the person meanwhile: what she gave stands.

@@ -63,6 +63,8 @@ describe('a client starts a wrapped server', { concurrency: 2 }, () => {
     const [first, second] = await Promise.all([start(t, data, command), start(t, data, command)]);
     assert.ok((await first.client.listTools()).tools.some(({ name }) => name === 'pid'));
     const [link, other] = await Promise.all([first.ask('pid'), second.ask('pid')]);
+    const stranger = await fetch(new URL('/mcp', link.url), { method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }, body: '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"another user","version":"1"}}}' });
+    assert.equal(stranger.status, 401, 'who else reaches the port uses nothing of hers');
     assert.match(link.url, /^http:\/\/127\.0\.0\.1:\d+\/connect\//);
     assert.notEqual(new URL(link.url).port, new URL(other.url).port, 'clients at once do not collide');
     assert.equal((await submitPage(link.url, { KEY: key })).status, 200);

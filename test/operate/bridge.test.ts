@@ -35,7 +35,7 @@ async function bridged(behaviour: Behaviour, messages: readonly object[]) {
     written.push(line);
     if ((JSON.parse(line) as { id?: unknown }).id === 'last') answered.resolve(undefined);
   };
-  await runBridge({ url: endpoint.url, input: Readable.from(lines()), write }, new AbortController().signal);
+  await runBridge({ endpoint: { url: endpoint.url, proof: 'p' }, input: Readable.from(lines()), write }, new AbortController().signal);
   await endpoint.close();
   return { written: written.map((line) => JSON.parse(line) as unknown), requests: endpoint.requests };
 }
@@ -59,7 +59,7 @@ test('a modern request that is cancelled is closed, and nothing is said of it', 
   const { endpoint, started, closed } = await hanging();
   const written: string[] = [];
   const input = new PassThrough();
-  const over = runBridge({ url: endpoint, input, write: (line) => written.push(line) }, new AbortController().signal);
+  const over = runBridge({ endpoint: { url: endpoint, proof: 'p' }, input, write: (line) => written.push(line) }, new AbortController().signal);
   input.write(`${JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'hang', _meta } })}\n`);
   await started;
   input.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } })}\n`);

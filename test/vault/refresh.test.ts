@@ -142,3 +142,26 @@ test('a store that cannot lock renews nothing', async () => {
   const broken: Store = { ...store, lock: () => Promise.reject(new UnavailableError('the store is down')) };
   await assert.rejects(open(vault, broken).refresh(renewal(() => assert.fail('asked'))), UnavailableError);
 });
+
+test('whoever took long to find the third party does not use the refresh token once the lock may end before the answer (O3)', async () => {
+  const tokens: string[] = [];
+  const asking = (name: string, takesMs: number): Renew => async (stored, mayAsk) => {
+    time += takesMs;
+    if (!mayAsk()) return err('failed');
+    tokens.push(`${name}: ${stored.fields['refresh_token'] ?? ''}`);
+    return ok({ fields: { ...stored.fields, access_token: 'new' }, ...(stored.grant === undefined ? {} : { grant: stored.grant }) });
+  };
+  let fast: ReturnType<ReturnType<typeof open>['refresh']> | undefined;
+  const slow = await open().refresh(renewal(async (stored, mayAsk) => {
+    time += 20_001;
+    fast = open(openVault()).refresh(renewal(asking('fast', 0)));
+    await fast;
+    return asking('slow', 0)(stored, mayAsk);
+  }));
+  assert.deepEqual(slow, err('unavailable'));
+  assert.equal((await fast)?.ok, true);
+  assert.deepEqual(tokens, ['fast: refresh-of-old']);
+  await vault.keep(slot, secret('old'));
+  assert.deepEqual(await open().refresh(renewal(asking('late', 8_001))), err('unavailable'));
+  assert.deepEqual(tokens, ['fast: refresh-of-old']);
+});

@@ -45,7 +45,8 @@ export interface Accounts {
   depart(account: Account, also: readonly string[], who: Traveller): Promise<Result<Departure, AccountFault>>;
   /** @param journey hers, and taken @param search the query with which she came back */
   redeem(account: Account, journey: Journey, state: string, search: string): Promise<Result<Granted, ReturnFault>>;
-  renew(account: Account, secret: Secret): Promise<Result<Granted, RenewalFault>>;
+  /** @param mayAsk is asked when the third party is known: a refresh token is used in time or not at all */
+  renew(account: Account, secret: Secret, mayAsk: () => boolean): Promise<Result<Granted, RenewalFault>>;
   /** Tells the third party that its tokens are not needed any more (RFC 7009). */
   revoke(account: Account, secret: Secret): Promise<'revoked' | 'not-offered' | 'failed'>;
 }
@@ -63,7 +64,7 @@ export function createAccounts(parts: AccountsParts): Accounts {
     introduce: (account, also) => introduce(parts, account, also),
     depart: (account, also, who) => depart(parts, account, also, who),
     redeem: (account, journey, state, search) => redeem(parts, account, journey, state, search),
-    renew: (account, secret) => renew(parts, account, secret),
+    renew: (account, secret, mayAsk) => renew(parts, account, secret, mayAsk),
     revoke: (account, secret) => revoke(parts, account, secret),
   };
 }
@@ -119,7 +120,7 @@ async function redeem(parts: AccountsParts, account: Account, journey: Journey, 
   }
 }
 
-async function renew(parts: AccountsParts, account: Account, { grant, fields }: Secret): Promise<Result<Granted, RenewalFault>> {
+async function renew(parts: AccountsParts, account: Account, { grant, fields }: Secret, mayAsk: () => boolean): Promise<Result<Granted, RenewalFault>> {
   const refreshToken = fields['refresh_token'];
   if (grant === undefined || refreshToken === undefined) return err('over');
   const party = await meetAgain(parts, account, grant.issuer, grant.client);
@@ -127,6 +128,7 @@ async function renew(parts: AccountsParts, account: Account, { grant, fields }: 
     noteFault(parts, account, party.error);
     return err('failed');
   }
+  if (!mayAsk()) return err('failed');
   try {
     const tokens = await openid.refreshTokenGrant(party.value.configuration, refreshToken, grant.resource === undefined ? {} : { resource: grant.resource });
     return ok(grantedFrom(tokens, grant, fields, parts.now()));
