@@ -40,7 +40,7 @@ import { cookieRules } from './identity/cookies.ts';
 import { createIdentity, identityOrigins, type Identity } from './identity/identity.ts';
 import { personKey } from './identity/principal.ts';
 import { openAudit } from './operate/audit.ts';
-import { createDrain } from './operate/drain.ts';
+import { createDrain, createUnready } from './operate/drain.ts';
 import { createHealthServer } from './operate/health.ts';
 import { createCount } from './operate/limits.ts';
 import { createLog, describeError, type Log } from './operate/log.ts';
@@ -79,7 +79,7 @@ export interface Edge {
 export interface App {
   readonly log: Log;
   listen(): Promise<void>;
-  /** Ends idle streams at once, lets open calls finish within `server.drain`, then closes everything. */
+  /** Not ready at once; after `server.closeAfter` ends idle streams, lets open calls finish within `server.drain`, then closes everything. */
   close(): Promise<void>;
 }
 
@@ -163,9 +163,9 @@ async function assemble(base: Foundation, edge: Edge): Promise<App> {
     });
   });
 
-  let isClosing = false;
+  const unready = createUnready(config.server.closeAfter);
   const { admin } = config.server;
-  const health = admin === false ? undefined : createHealthServer(store, () => isClosing);
+  const health = admin === false ? undefined : createHealthServer(store, unready.isClosing);
   return {
     log,
     async listen() {
@@ -174,7 +174,7 @@ async function assemble(base: Foundation, edge: Edge): Promise<App> {
       log.info({ listen: config.server.listen, publicUrl: config.server.publicUrl.href, upstreams: [...upstreams.keys()] }, 'serving');
     },
     async close() {
-      isClosing = true;
+      await unready.begin();
       gateway.streams.endAll();
       await drain(config.server.drain);
       gateway.heartbeat.close();
