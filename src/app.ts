@@ -41,7 +41,7 @@ import { createIdentity, identityOrigins, type Identity } from './identity/ident
 import { personKey } from './identity/principal.ts';
 import { withProof } from './identity/proof.ts';
 import { openAudit } from './operate/audit.ts';
-import { createDrain } from './operate/drain.ts';
+import { createDrain, createUnready } from './operate/drain.ts';
 import { createHealthServer } from './operate/health.ts';
 import { createCount } from './operate/limits.ts';
 import { createLog, describeError, type Log } from './operate/log.ts';
@@ -82,7 +82,7 @@ export interface Edge {
 export interface App {
   readonly log: Log;
   listen(): Promise<void>;
-  /** Ends idle streams at once, lets open calls finish within `server.drain`, then closes everything. */
+  /** Not ready at once; after `server.closeAfter` ends idle streams, lets open calls finish within `server.drain`, then closes everything. */
   close(): Promise<void>;
 }
 
@@ -165,9 +165,9 @@ async function assemble(base: Foundation, edge: Edge): Promise<App> {
     });
   });
 
-  let isClosing = false;
+  const unready = createUnready(config.server.closeAfter);
   const { admin } = config.server;
-  const health = admin === false ? undefined : createHealthServer(store, () => isClosing);
+  const health = admin === false ? undefined : createHealthServer(store, unready.isClosing);
   return {
     log,
     async listen() {
@@ -176,7 +176,7 @@ async function assemble(base: Foundation, edge: Edge): Promise<App> {
       log.info({ listen: config.server.listen, publicUrl: config.server.publicUrl.href, upstreams: [...upstreams.keys()] }, 'serving');
     },
     async close() {
-      isClosing = true;
+      await unready.begin();
       gateway.streams.endAll();
       await drain(config.server.drain);
       gateway.heartbeat.close();

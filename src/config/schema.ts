@@ -50,6 +50,9 @@ const server = z.strictObject({
   allowedOrigins: z.array(origin()).prefault([]).describe('Origin values beside publicUrl’s; requests without Origin are fine.'),
   maxBody: size().prefault('8MiB').describe('The largest request body.'),
   drain: waiting().prefault('30s').describe('How long open calls may finish after a stop; idle streams end at once.'),
+  closeAfter: waiting()
+    .prefault('0s')
+    .describe('How long everything is served on after a stop while /readyz is 503 already; as long as a balancer takes to see it.'),
   advertise: webUrl().exactOptional().describe('How other replicas reach this one, when upstream sessions live in it.'),
 });
 

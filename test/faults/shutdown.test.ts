@@ -28,7 +28,7 @@ interface Served {
 }
 
 /** The proxy as its own process, before an upstream that answers calls of tools by this. */
-async function serve(t: TestContext, call: () => Reply | Promise<Reply>, drain = '30s'): Promise<Served> {
+async function serve(t: TestContext, call: () => Reply | Promise<Reply>, drain = '30s', closeAfter = '0s'): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'elicitgate-'));
   t.after(() => { rmSync(folder, { recursive: true, force: true }); });
   const server = mcpServer();
@@ -38,7 +38,7 @@ async function serve(t: TestContext, call: () => Reply | Promise<Reply>, drain =
   writeFileSync(
     join(folder, 'elicitgate.yaml'),
     `version: 1
-server: { listen: "127.0.0.1:${port}", admin: "127.0.0.1:${adminPort}", drain: ${drain} }
+server: { listen: "127.0.0.1:${port}", admin: "127.0.0.1:${adminPort}", drain: ${drain}, closeAfter: ${closeAfter} }
 identity: { local: { user: ada } }
 vault: { store: "sqlite:./elicitgate.db", keys: ["${generateKey()}"] }
 ${keyCredential}
@@ -82,6 +82,21 @@ describe('a process that is told to stop', { timeout: 60_000 }, () => {
     assert.ok(existsSync(database));
     assert.ok(!existsSync(`${database}-wal`));
     assert.match(program.stderr(), /"msg":"closed"/);
+  });
+
+  test('is not ready at once, and serves new calls and streams until closeAfter is over, so that a balancer that polls loses none (B14)', async (t) => {
+    const { url, admin, program } = await serve(t, () => json({ jsonrpc: '2.0', id: 1, result: { done: true } }), '30s', '1s');
+    const before = await connect(url, { capabilities: urlMode });
+    const stream = await listen(before);
+    program.signal('SIGTERM');
+    const readiness = async () => (await fetch(`${admin}/readyz`)).status;
+    while ((await readiness()) === 200);
+    assert.equal(await readiness(), 503);
+    const client = await connect(url);
+    assert.deepEqual((await (await ask(client, toolCall('free'))).over).end, 'whole');
+    assert.equal((await stream.over).end, 'whole');
+    await assert.rejects(connect(url), notServed);
+    await endsPromptly(program);
   });
 
   test('ends idle streams at once, though a call is still open, and lets that call finish', async (t) => {

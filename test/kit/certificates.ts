@@ -13,14 +13,15 @@ export interface TestCertificates {
   readonly server: { readonly ca: string; readonly cert: string; readonly key: string };
 }
 
-export function makeCertificates(t: Pick<TestContext, 'after'>): TestCertificates {
+/** @param names that both are good for */
+export function makeCertificates(t: Pick<TestContext, 'after'>, names = 'DNS:localhost,IP:127.0.0.1'): TestCertificates {
   const folder = mkdtempSync(join(tmpdir(), 'certificates-'));
   t.after(() => { rmSync(folder, { recursive: true, force: true }); });
   const at = (name: string): string => join(folder, name);
   const openssl = (...args: string[]): unknown => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '2', '-subj', '/CN=Test authority');
-  writeFileSync(at('names'), 'subjectAltName=DNS:localhost,IP:127.0.0.1');
+  writeFileSync(at('names'), `subjectAltName=${names}`);
   for (const name of ['server', 'client']) {
     openssl('req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`);
     openssl('x509', '-req', '-in', `${name}.csr`, '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-out', `${name}.pem`, '-days', '2', '-extfile', 'names');

@@ -17,6 +17,9 @@ export interface ReplicaSetup {
   /** Under `identity`; one local person by default. */
   readonly identity?: string;
   readonly count?: number;
+  readonly cacheFor?: string;
+  /** The credential `key` that the tool `paid` asks for, instead of an API key. */
+  readonly credential?: string;
   /** The keys of the vault, the first one first. */
   readonly keys?: readonly string[];
 }
@@ -34,7 +37,7 @@ export interface Replicas {
 }
 
 /** They end with the test. */
-export async function startReplicas(t: Pick<TestContext, 'after'>, { store, identity = '{ local: { user: ada } }', count = 3, keys = [generateKey()] }: ReplicaSetup): Promise<Replicas> {
+export async function startReplicas(t: Pick<TestContext, 'after'>, { store, identity = '{ local: { user: ada } }', count = 3, cacheFor = '1h', credential = keyCredential, keys = [generateKey()] }: ReplicaSetup): Promise<Replicas> {
   const folder = mkdtempSync(join(tmpdir(), 'elicitgate-replicas-'));
   t.after(() => { rmSync(folder, { recursive: true, force: true }); });
   const upstream = await startRecorder(mcpServer());
@@ -51,8 +54,8 @@ export async function startReplicas(t: Pick<TestContext, 'after'>, { store, iden
       `version: 1
 server: { listen: "127.0.0.1:${port}", publicUrl: "${balancer.origin}", admin: false, drain: 5s }
 identity: ${identity}
-vault: { store: "${store}", keys: [${keys.map((key) => JSON.stringify(key)).join(', ')}], cacheFor: 1h }
-${keyCredential}
+vault: { store: "${store}", keys: [${keys.map((key) => JSON.stringify(key)).join(', ')}], cacheFor: ${cacheFor} }
+${credential}
 upstreams: { main: { url: "${upstream.url}", rules: [{ tools: [paid], requires: [key] }] } }
 `,
     );

@@ -19,9 +19,10 @@ const defaultPool = 10;
 export function createPool(address: PostgresAddress): Pool {
   const url = new URL(address.url);
   const { user, password } = address;
+  const host = url.searchParams.get('host') ?? url.hostname.replace(/^\[(.*)\]$/, '$1');
   // By the URL's parts, so that what the driver reads into further parameters does not count.
   const settings: PoolConfig = {
-    host: url.searchParams.get('host') ?? url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    host,
     port: url.port === '' ? 5_432 : Number(url.port),
     database: decodeURIComponent(url.pathname.slice(1)),
     user: user ?? decodeURIComponent(url.username),
@@ -34,8 +35,9 @@ export function createPool(address: PostgresAddress): Pool {
     keepAlive: true,
     allowExitOnIdle: true,
   };
+  // The host again: the driver names only hosts that are no addresses, and for an address "localhost" would be checked.
   const tls = tlsSettings(url.searchParams.get('sslmode'), address.ca);
-  const pool = new Pool(tls === undefined ? settings : { ...settings, ssl: tls });
+  const pool = new Pool(tls === undefined ? settings : { ...settings, ssl: { ...tls, host } });
   // A connection that breaks while nobody uses it is replaced; the next query says whether that is possible.
   pool.on('error', () => undefined);
   return pool;

@@ -39,8 +39,9 @@ type Queries = Pick<Client, 'query'>;
 
 /** @returns 0 when there are no tables yet */
 export async function versionOf(client: Queries, names: TableNames): Promise<number> {
-  const { rows } = await client.query<{ found: unknown }>('SELECT to_regclass($1) AS found', [names.version]);
-  if (rows[0]?.found === null) return 0;
+  // Reading a table makes the server forget names that it has looked up in vain; to_regclass alone does not, and would miss a table that was made meanwhile.
+  const { rowCount } = await client.query('SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass($1)', [names.version]);
+  if (rowCount === 0) return 0;
   const version = await client.query<{ version: number }>(`SELECT version FROM ${names.version}`);
   return version.rows[0]?.version ?? 0;
 }
