@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util';
 import { findChromium } from './kit/chromium.ts';
 import { searchTrace } from './kit/planted.ts';
 import { findPostgres } from './kit/postgres-server.ts';
+import { findProgram } from './kit/database-server.ts';
 import { findRedis } from './kit/redis-server.ts';
 
 /** What tests need beside npm's packages, and the Debian package that brings it. */
@@ -22,6 +23,8 @@ const machineParts = [
   { debian: 'chromium', find: findChromium },
   { debian: 'redis-server', find: findRedis },
   { debian: 'postgresql', find: findPostgres, prepare: withoutCluster },
+  { debian: 'pgbouncer', find: () => findProgram('pgbouncer', ['/usr/sbin']) },
+  { debian: 'openssl', find: () => findProgram('openssl') },
 ];
 
 const checks = [
@@ -60,8 +63,9 @@ function installMissingParts(): void {
     }
     console.log(`Installing ${debian} for the tests …`);
     prepare?.();
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    for (const args of [['update'], ['install', '-y', '--no-install-recommends', debian]]) {
+    // Nothing that is installed starts by itself, and a setting that was made before stays.
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+    for (const args of [['update'], ['install', '-y', '--no-install-recommends', '-o', 'Dpkg::Options::=--force-confold', debian]]) {
       const { status, stdout, stderr, error } = spawnSync('apt-get', ['-q', ...args], { env, encoding: 'utf8' });
       if (status === 0) continue;
       console.log(`apt-get ${args.join(' ')} failed: ${error?.message ?? stdout + stderr}`);

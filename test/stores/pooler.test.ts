@@ -13,8 +13,7 @@ import { findPostgres, startPostgres } from '../kit/postgres-server.ts';
 import { describeStore } from './suite.ts';
 
 const pgbouncer = findProgram('pgbouncer', ['/usr/sbin']);
-// Beside the database itself a pooler is a luxury: where it is missing the suite is left out, in CI too.
-const skip = skipWithout('postgresql', findPostgres()) || (pgbouncer === undefined ? 'no PgBouncer found: install Debian’s package "pgbouncer"' : false);
+const skip = skipWithout('postgresql', findPostgres()) || skipWithout('pgbouncer', pgbouncer);
 
 describe('behind PgBouncer', { skip }, () => {
   let server: DatabaseServer;
