@@ -17,7 +17,7 @@ test('A small file is filled with every default', (context) => {
     allowedHosts: [],
     allowedOrigins: [],
     maxBody: 8_388_608,
-    drain: 30_000,
+    drain: 30_000, closeAfter: 0,
   });
   assert.deepEqual(config.elicitation, { delivery: 'error', fallback: 'text', holdFor: 45_000, expiresAfter: 1_800_000, clients: [] });
   assert.deepEqual(config.limits, {

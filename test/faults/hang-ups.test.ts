@@ -29,13 +29,14 @@ function answering(t: TestContext, { get, call }: { readonly get?: () => Reply; 
 
 /**
  * Whatever still refers to a request or a stream keeps it alive through a full garbage collection: a timer, a
- * listener, a subscription, a map. The parsers of both sides keep the last that they have seen, but not more.
+ * listener, a subscription, a map. The parsers of both sides and the step that waited last keep the last that they
+ * have seen, but not more: as many after 160 rounds as after 40.
  */
 function assertNothingIsLeft(): void {
   // Relays and server streams hold their call.
   for (const kind of [Call, ClientStream]) {
     const count = queryObjects(kind, { format: 'count' });
-    assert.ok(count <= 2, `${count} × ${kind.name} after ${rounds} rounds`);
+    assert.ok(count <= 3, `${count} × ${kind.name} after ${rounds} rounds`);
   }
 }
 
