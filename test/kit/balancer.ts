@@ -7,6 +7,8 @@ export interface Balancer {
   readonly origin: string;
   /** All requests go there from now on; undefined: each to the next. */
   readonly sendTo: (index: number | undefined) => void;
+  /** Takes one out of rotation, as a balancer does with what is no longer ready, or back in. Requests that it has already go on. */
+  readonly rotate: (index: number, isIn: boolean) => void;
   readonly setTargets: (origins: readonly string[]) => void;
   readonly close: () => Promise<void>;
 }
@@ -14,12 +16,17 @@ export interface Balancer {
 export async function startBalancer(): Promise<Balancer> {
   let targets: readonly string[] = [];
   let only: number | undefined;
+  const out = new Set<number>();
   let count = 0;
   const server = createServer((incoming, outgoing) => {
     void readAll(incoming).then((body) => { forward(incoming, body, outgoing, targets.length); });
   });
+  function next(): number {
+    do count += 1; while (out.has(count % targets.length) && out.size < targets.length);
+    return count % targets.length;
+  }
   function forward(incoming: IncomingMessage, body: Buffer, outgoing: ServerResponse, attemptsLeft: number): void {
-    const target = targets[only ?? (count += 1) % targets.length];
+    const target = targets[only ?? next()];
     const passing = httpRequest(`${target}${incoming.url}`, { method: incoming.method, headers: incoming.headers, agent: false }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
       outgoing.flushHeaders();
@@ -38,6 +45,7 @@ export async function startBalancer(): Promise<Balancer> {
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sendTo: (index) => { only = index; },
+    rotate: (index, isIn) => { if (isIn) out.delete(index); else out.add(index); },
     setTargets: (origins) => { targets = origins; },
     async close() {
       server.close();

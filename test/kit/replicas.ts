@@ -32,7 +32,7 @@ export interface Replicas {
   readonly programs: readonly Program[];
   /** The file of one replica, for commands. */
   readonly file: (index: number) => string;
-  /** SIGTERM, wait, and start it anew on its port. */
+  /** Out of rotation first, as a balancer takes what is not ready (a connection that a closing listener has not accepted yet is cut); then SIGTERM, wait, start it anew on its port, and back. */
   readonly restart: (index: number) => Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function startReplicas(t: Pick<TestContext, 'after'>, { store, iden
     writeFileSync(
       file(index),
       `version: 1
-server: { listen: "127.0.0.1:${port}", publicUrl: "${balancer.origin}", admin: false, drain: 5s }
+server: { listen: "127.0.0.1:${port}", publicUrl: "${balancer.origin}", admin: false, drain: 5s, closeAfter: 1s }
 identity: ${identity}
 vault: { store: "${store}", keys: [${keys.map((key) => JSON.stringify(key)).join(', ')}], cacheFor: ${cacheFor} }
 ${credential}
@@ -75,11 +75,13 @@ upstreams: { main: { url: "${upstream.url}", rules: [{ tools: [paid], requires: 
     programs,
     file,
     async restart(index) {
+      balancer.rotate(index, false);
       programs[index]?.signal('SIGTERM');
       const code = await programs[index]?.end;
       if (code !== 0) throw new Error(`a replica ended with ${String(code)}`);
       programs[index] = start(index);
       await programs[index].logs(/"serving"/);
+      balancer.rotate(index, true);
     },
   };
 }
